@@ -9,22 +9,22 @@ import type { ToolSurface } from "./tool-surface.ts";
 
 /** The agents of a host, and how they are called. Built once, where the process is wired. */
 export interface Agents {
-  /** Those that are installed for whoever asks, his own before those of the host; the highest version first. */
+  /** Agents installed for the caller, the caller's own before those of the host; the highest version first. */
   versionsOf(visible: Visibility, agentId: string): Promise<readonly InstalledAgent[]>;
-  /** Those that everybody has without their being installed. */
-  readonly beside?: readonly InstalledAgent[];
-  /** What of an agent is deployed for everybody, until they decide about it themselves. */
-  standing?(agentId: string): Deployments | undefined;
+  /** Agents that exist for every tenant without installation. */
+  readonly builtIn?: readonly InstalledAgent[];
+  /** Deployments of an agent that hold for every tenant until it decides about the agent itself. */
+  fixedDeployments?(agentId: string): Deployments | undefined;
   /** Versions that are deployed and active. */
   activeVersions(visible: Visibility, agentId: string): Promise<readonly string[]>;
   /** Versions for runs that name none, the highest first; undefined before any was active. Absent: nothing is ever deployed. */
   unnamedVersions?(visible: Visibility, agentId: string): Promise<readonly string[] | undefined>;
   /** Whether the content of an agent is what was promoted under its version. Absent: nothing is installed under a version that is deployed. */
   isPromoted?(visible: Visibility, agent: InstalledAgent): Promise<boolean>;
-  /** Undefined where the agents file does not say how this agent is called for this tenant. */
+  /** Undefined where the agents file has no binding of this agent for this tenant. */
   bindingFor(agent: InstalledAgent, choice: ModelChoice | undefined, tenant: string): Binding | undefined;
   /** Live tools, cut down to what the agent may call. Rejects when a source of tools it names cannot be reached. */
   toolsFor(agent: InstalledAgent, signal: AbortSignal, tenant: string): Promise<ToolSurface>;
-  /** What the agent remembers; nothing where its manifest asks for no memory. */
+  /** The agent's memory; empty where its manifest asks for none. */
   memoryFor(owner: Owner, agent: InstalledAgent, options?: ListOptions): Promise<readonly MemoryEntry[]>;
 }

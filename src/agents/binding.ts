@@ -4,16 +4,16 @@ import type { ToolSurface } from "./tool-surface.ts";
 /** How an agent is called: a model, a program, an endpoint, or a script. One call is one turn of the agent at one task. */
 export interface Binding {
   readonly kind: "model" | "command" | "http" | "scripted";
-  /** What answers, as far as it is known before the call. */
+  /** The provider and the model, as far as they are known before the call. */
   readonly provider?: string;
   readonly model?: string;
-  /** What the result depends on beside the input: two bindings with the same text answer alike. Absent: nobody can tell. */
+  /** Everything but the input that the result depends on: two bindings with the same text answer alike. Absent: unknown. */
   readonly fingerprint?: string;
   /** Why the agent cannot be offered tools, and what to do about it; absent where it can. */
   readonly noTools?: string;
   /**
-   * Never throws for what the agent does; that is an answer. Rejects with the reason of the signal when it is aborted, after
-   * everything it started has ended.
+   * Returns failures of the agent as an answer. Rejects with the reason of the signal when it is aborted, after everything it
+   * started has ended.
    */
   call(task: AgentTask, watch: Watcher): Promise<AgentAnswer>;
 }
@@ -22,34 +22,34 @@ export interface AgentTask {
   readonly input: unknown;
   readonly runId: string;
   readonly invocationId: string;
-  /** Of an evaluation. */
+  /** The task of an evaluation. */
   readonly taskId?: string;
   /** From 1. */
   readonly trial?: number;
   readonly systemPrompt?: string;
   /** JSON Schema of what is to be answered. */
   readonly returnSchema?: Readonly<Record<string, unknown>>;
-  /** Of a model, in place of what its settings say. */
+  /** The temperature of a model, instead of that of its settings. */
   readonly temperature?: number;
-  /** Of a model: what it may say at most, where that is not what its settings say, and how many times as much this time. */
+  /** The output limit of a model, instead of that of its settings, and its multiple for this attempt. */
   readonly outputBudget?: { readonly tokens?: number; readonly times: number };
-  /** Only what the agent may call. */
+  /** Only tools that the agent may call. */
   readonly tools: ToolSurface;
-  /** What the agent remembers, as it was when the run began. */
+  /** The agent's memory at the start of the run. */
   readonly memory: readonly MemoryEntry[];
   readonly signal: AbortSignal;
 }
 
-/** Is told what happens while it happens, in order. */
+/** Receives the events of an invocation while they happen, in order. */
 export interface Watcher {
   reasoning(delta: string): void;
   chunk(text: string): void;
   usage(usage: Usage): void;
-  /** A call of a model broke off and is made anew: what was told of it, all since the last `usage`, does not count and comes again. */
+  /** A model call broke off and is repeated: its events since the last `usage` do not count and come again. */
   again?(): void;
 }
 
-/** Of one call of a model; a program may report its own. */
+/** The usage of one model call; a program may report its own. */
 export interface Usage {
   readonly provider: string;
   readonly model: string;
@@ -68,7 +68,7 @@ export type AgentAnswer =
       readonly output: unknown;
       readonly confidence?: number;
       readonly handoff?: { readonly toAgentId: string; readonly reason?: string };
-      /** How the output was found where it did not stand by itself. */
+      /** How the output was recovered from a text around it. */
       readonly recovered?: "markdown-fence";
     }
   /** The agent, or its provider for it, declined. */
@@ -77,11 +77,11 @@ export type AgentAnswer =
 
 export interface AgentFailure {
   readonly code: AgentFailureCode;
-  /** For the one who runs the agent; may quote what it wrote. */
+  /** For the operator of the agent; may quote its answer. */
   readonly message: string;
   /** Whether calling again may help. */
   readonly retryable: boolean;
-  /** What there was in place of an output, where a model was to give one. */
+  /** The kind of text that a model gave instead of an output. */
   readonly instead?: "cut-off" | "prose";
 }
 

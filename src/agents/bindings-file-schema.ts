@@ -44,7 +44,7 @@ export type ModelEntry = Static<typeof ModelEntry>;
 /** The tenants whose runs may call the agent, or the tools of the server; without it `default`, the tenant of a host's first key. `*` is every tenant. */
 const tenants = { tenants: Type.Optional(Type.Array(text, { minItems: 1, maxItems: 10_000 })) };
 
-/** One for each type, so that a problem is told of the one that is meant. */
+/** One schema for each type, so that a problem is reported for the type that the entry names. */
 export const BINDINGS = {
   command: Type.Object(
     {

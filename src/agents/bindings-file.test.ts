@@ -193,7 +193,7 @@ describe("an agents file", () => {
       "/bindings/not an agent must be named for an agent: agentId or agentId@version",
       "/judge must have a type: command, http, scripted, model",
       "/tools/mcp/0 must have exactly one of command, url",
-      "/tools/mcp/1 must not have args or env beside url",
+      "/tools/mcp/1 must not have args or env together with url",
       "/tools/mcp/1/name is there twice",
     ]);
   });

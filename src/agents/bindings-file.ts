@@ -23,12 +23,12 @@ export type ConfiguredBinding =
   | Exclude<BindingEntry, { type: "scripted" }>
   | { readonly type: "scripted"; readonly script: Script; readonly tenants?: readonly string[] };
 
-/** Which agent is called how, and by what models. */
+/** The bindings of agents, and the models they use. */
 export interface AgentsFile {
   readonly models: ReadonlyMap<string, ModelEntry>;
   /** Names of models, by model class. */
   readonly modelClasses: ReadonlyMap<string, string>;
-  /** By `agentId@version` or `agentId`. */
+  /** Bindings by `agentId@version` or `agentId`. */
   readonly bindings: ReadonlyMap<string, ConfiguredBinding>;
   readonly judge?: ConfiguredBinding;
   readonly prices: PriceTable;
@@ -55,7 +55,7 @@ export function readAgentsFile(path: string): ReadAgentsFile {
 
 const EVERY = 10_000;
 
-/** All sections are checked, also when another one is wrong. */
+/** All sections are checked, also after an error in one. */
 export function parseAgentsFile(value: unknown, folder: string): ReadAgentsFile {
   const problems: Problem[] = [...secretsIn(value, ""), ...problemsIf(AgentsFileShape, value)];
   const raw = (isRecord(value) ? value : {}) as AgentsFileShape;
@@ -132,7 +132,7 @@ function urlProblems(name: string, text: string): string[] {
   return url.username === "" && url.password === "" ? [] : [`must have a ${name} without a user name and password`];
 }
 
-/** What goes over open lines to a public host is read and answered by anybody on the way. */
+/** Unencrypted traffic to a public host can be read and changed by every machine on the way. */
 function endpointProblems({ url, allowPrivate }: Extract<BindingEntry, { type: "http" }>): string[] {
   const problems = urlProblems("url", url);
   if (problems.length > 0) return problems;
@@ -143,13 +143,14 @@ function endpointProblems({ url, allowPrivate }: Extract<BindingEntry, { type: "
 
 function mcpProblem({ command, args, env, url }: McpServer): string | undefined {
   if ((command === undefined) === (url === undefined)) return "must have exactly one of command, url";
-  if (url !== undefined && (args !== undefined || env !== undefined)) return "must not have args or env beside url";
+  if (url !== undefined && (args !== undefined || env !== undefined))
+    return "must not have args or env together with url";
   const [own] = ownVariables(env);
   if (own !== undefined) return own;
   return url === undefined ? undefined : urlProblems("url", url)[0];
 }
 
-/** What begins with `ASSAY_` is the host's: its settings and keys, and what it tells each task. */
+/** Names that begin with `ASSAY_` are reserved for the host: its settings and keys, and the variables of a task. */
 function ownVariables(named: NamedVariables = []): string[] {
   const names = Array.isArray(named) ? named : Object.keys(named);
   return names.filter((name) => /^ASSAY_/i.test(name)).map((name) => `must not name ${name}, which is the host's own`);

@@ -18,9 +18,9 @@ export interface BindingsWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Programs inherit the environment without these, instead of the few variables of a server's program. */
   readonly inherits?: Ours;
-  /** For what programs complain about. */
+  /** Scrubs the error output of programs. */
   readonly scrubText: (text: string) => string;
-  /** As the machine does, where nothing else is said. */
+  /** Defaults to the name resolution of the machine. */
   readonly resolve?: Resolve;
   /** Offers tools to programs and endpoints; absent: they are offered none. */
   readonly gateway?: ToolGateway;
@@ -34,9 +34,8 @@ export interface CalledAgent {
 
 export interface Bindings {
   /**
-   * The binding of this version for this tenant, else of the agent, else a model of its class. A binding for other tenants is as if it were
-   * not there. What is a model is the one that was chosen, where one
-   * was. Undefined: nobody says how to call it.
+   * The binding of this version for this tenant, else of the agent, else a model of its class. A binding for other tenants is
+   * ignored. A chosen model replaces the model of a class. Undefined: not configured.
    */
   bindingFor(agent: CalledAgent, choice: ModelChoice | undefined, tenant: string): Binding | undefined;
   readonly judge: Binding | undefined;
@@ -104,7 +103,7 @@ function modelsFor({ models, modelClasses, bindings }: AgentsFile, tenant: strin
   return new Map([...models].filter(([name]) => !isOfOthers(name)));
 }
 
-/** What an agent that nobody configured answers. */
+/** The answer for an agent without a binding. */
 export function notConfigured({ agentId, modelClass }: CalledAgent) {
   const ways = [`a binding for "${agentId}"`, ...(modelClass === undefined ? [] : [`a model for "${modelClass}"`])];
   return failed("agent_not_configured", `no agents file has ${ways.join(" or ")}`);
@@ -157,7 +156,7 @@ function endpoint(
     if (value === undefined || value === "") return unconfigured("http", missing(variable));
     headers[name] = `${before}${value}`;
   }
-  // A private address in the file was chosen by whoever runs this process; one that a public name leads to, by whoever answers for it.
+  // A private address in the file was chosen by the operator; one behind a public name was chosen by the owner of that name.
   const guard: Guard = { allowPrivate: allowPrivate ?? hasPrivateHost(new URL(settings.url)), resolve };
   return httpBinding({ ...HTTP_DEFAULTS, ...settings, headers }, guard, { ...RETRY_WORLD, scrubText }, gateway);
 }

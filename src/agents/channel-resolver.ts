@@ -3,8 +3,8 @@ import type { Owner } from "../protocol/identity/identity.ts";
 /** Knows what a channel of an agent is at the moment. */
 export interface ChannelResolver {
   /**
-   * The version that a run gets which needs this channel for the first time; undefined where nothing is active on it. Runs keep
-   * what they were told, so a run is not asked for twice.
+   * The version for a run that needs this channel for the first time; undefined where no version is active on it. Runs keep their
+   * version, so a run is resolved only once.
    */
   versionFor(asked: {
     readonly owner: Owner;

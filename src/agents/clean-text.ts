@@ -1,14 +1,14 @@
 import type { Scrubber } from "../formats/secrets/scrub.ts";
 import { MASK } from "../protocol/events.ts";
 
-/** What is shown lags behind by so many characters: a secret that has not ended yet is recognised before its beginning is shown. */
+/** The number of characters held back: an unfinished secret is recognised before its beginning is shown. */
 const HELD = 256;
 /** A text in which no cut can be made for so long is one that hides something. */
 const MOST = 65_536;
 
 /**
- * Text that comes in pieces, let go as soon as no secret begins in what was let go and ends in what was not. A piece alone may
- * hold half a secret, which looks like none.
+ * Scrubs text that comes in pieces: a piece is released once no secret can begin in it and end in a later one. A piece alone may
+ * hold half a secret, which is not recognised.
  */
 export class CleanText {
   readonly #scrubber: Pick<Scrubber, "scrubText">;
@@ -20,7 +20,7 @@ export class CleanText {
     this.#scrubber = scrubber;
   }
 
-  /** What may be shown now; often nothing. */
+  /** Returns the text that may be shown now; often nothing. */
   add(piece: string): string {
     if (this.#closed) return "";
     this.#held += piece;
@@ -58,7 +58,7 @@ export class CleanText {
   }
 }
 
-/** Between two words where there are words, and never within a character. */
+/** Cuts between two words where there are words, and never within a character. */
 function cutOf(text: string): number {
   const most = text.length - HELD;
   const space = text.lastIndexOf(" ", most - 1);

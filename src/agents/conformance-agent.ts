@@ -24,14 +24,14 @@ export function conformanceHash(agentId: string, version: string): string {
   return createHash("sha256").update(`${agentId}@${version}`).digest("hex");
 }
 
-/** Agents that are there beside those that are installed, while the conformance seams are on; one answers what it is asked. */
+/** Adds agents to the installed ones while the conformance seams are on; one of them echoes its input. */
 export function withConformanceAgent(agents: Agents): Agents {
   const binding = scriptedBinding({ byTaskId: new Map(), byInput: [], sequence: [], default: { echo: "input" } });
   const echo = { agent: AGENT, binding, tools: joined([]) };
   const known = new Map([echo, ...CONFORMANCE_AGENTS].map((one) => [one.agent.agentId, one]));
   return {
     ...agents,
-    beside: [...known.values()].map(({ agent }) => agent),
+    builtIn: [...known.values()].map(({ agent }) => agent),
     async versionsOf(visible, agentId) {
       const installed = await agents.versionsOf(visible, agentId);
       const own = known.get(agentId);

@@ -4,15 +4,15 @@ import type { Deployments } from "./deployments/deployments.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
 import type { ToolSurface } from "./tool-surface.ts";
 
-/** What a conformance suite has asked, and the same again with a shape to answer in. */
+/** Agents that a conformance suite asks: one without and one with a return schema. */
 export const LIVE_AGENT_ID = "core.conformance.live-agent";
 export const STRUCTURED_AGENT_ID = "core.conformance.structured-agent";
-/** The one that is asked for by a channel. */
+/** The agent that workflows name by a channel. */
 export const CHANNEL_AGENT_ID = "core.conformance.channel-agent";
 
 export const CONFORMANCE_VERSION = "1.0.0";
 
-/** The one tool that they may call. */
+/** The only tool of these agents. */
 export const ECHO_TOOL = "openwop:echo";
 
 export interface ConformanceAgent {
@@ -47,7 +47,7 @@ export const CONFORMANCE_AGENTS: readonly ConformanceAgent[] = [
   ),
 ];
 
-/** A published workflow names the stable channel of an agent that nobody deploys. */
+/** A published workflow names the stable channel of an agent without a deployment. */
 export function conformanceDeployments(agentId: string): Deployments | undefined {
   const agent = CONFORMANCE_AGENTS.find((one) => one.agent.agentId === agentId)?.agent;
   if (agent === undefined || agentId !== CHANNEL_AGENT_ID) return undefined;

@@ -3,7 +3,7 @@ import type { ModelClass } from "../protocol/evals/eval-suite.ts";
 /** An agent as it was installed: its manifest with everything it refers to. Never changed; a new version is another one. */
 export interface InstalledAgent {
   readonly agentId: string;
-  /** That of its pack. */
+  /** The version of its pack. */
   readonly version: string;
   readonly packName: string;
   readonly persona: string;

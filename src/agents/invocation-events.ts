@@ -1,7 +1,7 @@
 import { scrubInTurns } from "../engine/secrets/scrub-in-turns.ts";
 import type { EventDraft } from "../protocol/events.ts";
+import type { AssessedAnswer } from "./assess-answer.ts";
 import type { Invocation } from "./invocation.ts";
-import type { Judged } from "./judge-answer.ts";
 
 export function startedEvent({
   agent,
@@ -48,8 +48,8 @@ export function promptEvent({ agent, nodeId }: Invocation): EventDraft {
   };
 }
 
-/** What it came to, at the end of the bracket. */
-export async function endEvents(invocation: Invocation, judged: Judged): Promise<EventDraft[]> {
+/** The events at the end of an invocation, with its outcome. */
+export async function endEvents(invocation: Invocation, judged: AssessedAnswer): Promise<EventDraft[]> {
   const { agent, nodeId, invocationId } = invocation;
   const { outcome, schemaValid, confidence } = judged;
   const completed: EventDraft = {
@@ -66,7 +66,10 @@ export async function endEvents(invocation: Invocation, judged: Judged): Promise
   return [...(await decidedEvents(invocation, judged)), ...handoffEvents(invocation, judged), completed];
 }
 
-async function decidedEvents({ agent, nodeId, content, scrubber }: Invocation, judged: Judged): Promise<EventDraft[]> {
+async function decidedEvents(
+  { agent, nodeId, content, scrubber }: Invocation,
+  judged: AssessedAnswer,
+): Promise<EventDraft[]> {
   const { outcome, output, confidence } = judged;
   if (outcome === "failed" || outcome === "refused") return [];
   const decision = content ? await scrubInTurns(scrubber, output ?? null) : outcome;
@@ -74,7 +77,7 @@ async function decidedEvents({ agent, nodeId, content, scrubber }: Invocation, j
   return [{ type: "agent.decided", nodeId, payload: { agentId: agent.agentId, decision, ...sure } }];
 }
 
-function handoffEvents({ agent, nodeId, content }: Invocation, { handoff }: Judged): EventDraft[] {
+function handoffEvents({ agent, nodeId, content }: Invocation, { handoff }: AssessedAnswer): EventDraft[] {
   if (handoff === undefined) return [];
   const { toAgentId, reason } = handoff;
   const why = content && reason !== undefined ? { reason } : {};

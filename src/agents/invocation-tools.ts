@@ -10,21 +10,21 @@ export interface ToolWatch {
   readonly nodeId: string;
   readonly scrubber: Scrubber;
   readonly newId: (prefix: "evt" | "call") => string;
-  /** Whether the log is told what was asked and answered, or only that it was. */
+  /** Whether the log has the arguments and results of calls, or only that there were calls. */
   readonly content: boolean;
-  /** For whom the tools are called. */
+  /** The principal for whom tools are called. */
   readonly principal?: string;
   readonly nowMs: () => number;
   emit(event: EventDraft): void;
-  /** Resolves once everything that was told is durable. */
-  readonly told?: () => Promise<void>;
+  /** Resolves once all events so far are durable. */
+  readonly flushed?: () => Promise<void>;
   /** A tool was asked for, whether it may be called or not. */
   asked(): void;
   /** A tool that the agent may not call was asked for. */
   denied(name: string): void;
 }
 
-/** Lets only listed tools through, and tells the log of each call and what it came to. */
+/** Allows only listed tools, and logs each call with its result. */
 export function watchedTools(surface: ToolSurface, watch: ToolWatch): ToolSurface {
   const listed = new Map(surface.tools.map((tool) => [tool.name, tool]));
   return {
@@ -56,14 +56,19 @@ export function watchedTools(surface: ToolSurface, watch: ToolWatch): ToolSurfac
           ...(tool.transport === undefined ? {} : { transport: tool.transport }),
         },
       });
-      await watch.told?.();
+      await watch.flushed?.();
       const begunAtMs = watch.nowMs();
       const returned = (result: ToolResult) => {
-        // One that was refused never began.
+        // A refused call never began, so it has no duration.
         const acted = result.status === "ok" || result.status === "error";
         const tookMs = result.durationMs ?? Math.max(0, Math.round(watch.nowMs() - begunAtMs));
         const took = acted ? { durationMs: tookMs } : {};
-        const payload = { ...about, status: result.status, ...took, ...(content ? told(result, scrubber) : {}) };
+        const payload = {
+          ...about,
+          status: result.status,
+          ...took,
+          ...(content ? loggedResult(result, scrubber) : {}),
+        };
         watch.emit({ type: "agent.toolReturned", nodeId, causationId: eventId, payload });
       };
       try {
@@ -87,7 +92,7 @@ function usableResult(result: ToolResult): ToolResult {
   return { status: "ok", outcome: outcome.value, ...took };
 }
 
-function told(result: ToolResult, scrubber: Scrubber) {
+function loggedResult(result: ToolResult, scrubber: Scrubber) {
   if (result.status === "ok") return { outcome: scrubber.scrubValue(result.outcome ?? null) };
   const { code, message } = toolError(result);
   return { error: { code, message: scrubber.scrubText(message) } };

@@ -3,7 +3,7 @@ import type { InvocationOutcome } from "../protocol/agents/events.ts";
 import type { MemoryEntry } from "../protocol/agents/memory.ts";
 import type { AgentFailure, AgentTask, Binding, Usage } from "./binding.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
-import type { Verbosity } from "./spoken.ts";
+import type { Verbosity } from "./message-stream.ts";
 import type { ToolSurface } from "./tool-surface.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -15,9 +15,9 @@ export interface Invocation {
   readonly nodeId: string;
   readonly invocationId: string;
   readonly source: "workflow-node" | "run-api";
-  /** How the version was chosen, where a channel was named. */
+  /** The channel that the version was chosen by. */
   readonly channel?: string;
-  /** Where the one who asks says the agent comes from. */
+  /** The manifest that the caller names as the agent's source. */
   readonly sourceManifestId?: string;
   readonly taskId?: string;
   readonly trial?: number;
@@ -25,20 +25,20 @@ export interface Invocation {
   readonly tools: ToolSurface;
   readonly memory: readonly MemoryEntry[];
   readonly memoryBound?: boolean;
-  /** What the run wants of a model. */
+  /** The run's settings for models. */
   readonly wished?: Pick<AgentTask, "temperature" | "outputBudget">;
-  /** Whether the log is told what was said, or only that something was: evaluations keep all of it out. */
+  /** Whether the log has the text of messages, or only that there were some: evaluations keep all of it out. */
   readonly content: boolean;
-  /** How much of what it reasons. */
+  /** How much of its reasoning is logged. */
   readonly verbosity?: Verbosity;
   /** Receives reasoning and tool calls with their content, where the log has none. */
   readonly transcript?: Transcript;
-  /** Below this the answer is not enough, and somebody is to be asked. */
+  /** Answers with a confidence below this are escalated to a person. */
   readonly threshold?: number;
-  /** For whom tools are called. */
+  /** The principal for whom tools are called. */
   readonly principal?: string;
-  /** Resolves once everything that was told is durable; tools act after that. */
-  readonly told?: () => Promise<void>;
+  /** Resolves once all events so far are durable; tools act after that. */
+  readonly flushed?: () => Promise<void>;
   readonly scrubber: Scrubber;
   readonly newId: (prefix: "evt" | "call") => string;
   readonly nowMs: () => number;
@@ -47,7 +47,7 @@ export interface Invocation {
 
 export interface Invoked {
   readonly outcome: InvocationOutcome;
-  /** Of one that completed, was handed off or escalated; untrusted. */
+  /** The output of a completed, handed-off or escalated invocation; untrusted. */
   readonly output?: unknown;
   readonly failure?: AgentFailure;
   readonly refusal?: string;

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { checked } from "../engine/schemas/schema-checks.ts";
 import type { EventDraft } from "../protocol/events.ts";
+import { assessAnswer, refusedTask } from "./assess-answer.ts";
 import type { AgentAnswer, AgentTask, Usage, Watcher } from "./binding.ts";
 import type { Invocation, Invoked } from "./invocation.ts";
 import { endEvents, promptEvent, startedEvent } from "./invocation-events.ts";
 import { watchedTools } from "./invocation-tools.ts";
-import { judge, refusedTask } from "./judge-answer.ts";
-import { type FinishReason, Messages, Reasoning, type Speaker } from "./spoken.ts";
+import { type FinishReason, Messages, Reasoning, type Speaker } from "./message-stream.ts";
 import type { ToolSurface } from "./tool-surface.ts";
 import { transcribedReasoning, transcribedTools } from "./transcript.ts";
 import { totalCost, usageEvent } from "./usage-event.ts";
@@ -14,8 +14,9 @@ import { totalCost, usageEvent } from "./usage-event.ts";
 type Emit = (event: EventDraft) => void;
 
 /**
- * Calls an agent once and tells the log of it: started, prompt, what it reasoned and did, what it used, what it came to,
- * completed. What it came to may be told elsewhere, for it says the answer is there. Every event carries the node, so that a replay finds them; none of them carries a prompt or a secret.
+ * Calls an agent once and logs it: started, prompt, reasoning and tool calls, usage, decision, completed. The last events may go
+ * to another log, because they say that the answer is there. Every event carries the node, so that a replay finds them; none of
+ * them carries a prompt or a secret.
  */
 export async function invoke(invocation: Invocation, emit: Emit, emitEnd = emit): Promise<Invoked> {
   const { binding, nodeId, nowMs, signal } = invocation;
@@ -34,7 +35,7 @@ export async function invoke(invocation: Invocation, emit: Emit, emitEnd = emit)
   heard.end(finishOf(ended));
   const { used, denied } = heard;
   for (const one of used) emit(usageEvent(nodeId, one));
-  const judged = await checked(() => judge(invocation, ended));
+  const judged = await checked(() => assessAnswer(invocation, ended));
   for (const event of await endEvents(invocation, judged)) emitEnd(event);
   const costUsd = totalCost(used);
   return {
@@ -64,7 +65,7 @@ function taskOf({ agent, input, ...invocation }: Invocation, tools: ToolSurface)
   };
 }
 
-/** What an agent says and does while it is asked. */
+/** Collects the events of an agent during a call. */
 class Heard implements Watcher {
   readonly used: Usage[] = [];
   readonly denied: string[] = [];
@@ -109,14 +110,14 @@ class Heard implements Watcher {
   }
 
   tools(emit: Emit): ToolSurface {
-    const { agent, nodeId, scrubber, content, principal, told, newId, nowMs, tools, transcript } = this.#invocation;
+    const { agent, nodeId, scrubber, content, principal, flushed, newId, nowMs, tools, transcript } = this.#invocation;
     const watched = watchedTools(tools, {
       agentId: agent.agentId,
       nodeId,
       scrubber,
       content,
       ...(principal === undefined ? {} : { principal }),
-      ...(told === undefined ? {} : { told }),
+      ...(flushed === undefined ? {} : { flushed }),
       newId,
       nowMs,
       emit,

@@ -1,4 +1,4 @@
-/** Lets through no more than so many bytes, and fails with what `tooMany` says at the next one. */
+/** Passes at most this many bytes, and fails with `tooMany` at the next one. */
 export function limitedBytes(maxBytes: number, tooMany: () => Error): TransformStream<Uint8Array, Uint8Array> {
   let left = maxBytes;
   return new TransformStream({

@@ -1,21 +1,21 @@
 import type { Run } from "../protocol/runs/run.ts";
 import type { AgentTask } from "./binding.ts";
 
-/** Which of the models of the agents file is meant, by its name there, by what its provider calls it, or by its provider alone. */
+/** Selects a model of the agents file by its name there, by its provider's name for it, or by its provider alone. */
 export interface ModelChoice {
   readonly provider?: string;
   readonly model?: string;
 }
 
-/** What a run wants of the models in it, in place of what is configured. */
+/** A run's settings for its models, instead of the configured ones. */
 export interface ModelWishes {
   readonly choice?: ModelChoice;
   readonly asked: Pick<AgentTask, "temperature" | "outputBudget">;
-  /** It wants a key that is not the host's; there are none. */
+  /** Whether the run requires a key of its own; the host supports none. */
   readonly bringsKey: boolean;
 }
 
-/** They were checked when the run was made. */
+/** Settings were checked when the run was created. */
 export function wishesOf({ configurable = {} }: Pick<Run, "configurable">): ModelWishes {
   const { ai = {}, model: plain, temperature, maxTokens } = configurable as Wished;
   const { provider, credentialRef } = ai;

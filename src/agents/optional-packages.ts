@@ -3,7 +3,7 @@ import { AppError } from "../protocol/errors.ts";
 import type { AgentsFile } from "./bindings-file.ts";
 import type { Provider } from "./models/model-settings.ts";
 
-/** Packages that are installed beside Assay where agents need them: models and MCP servers are not for everyone. */
+/** Packages that are installed in addition to Assay where agents need them: models and MCP servers are not for everyone. */
 const MODEL_PACKAGE = "ai";
 const MCP_PACKAGE = "@modelcontextprotocol/sdk";
 const PROVIDER_PACKAGES: Readonly<Record<Provider, string>> = {

@@ -15,12 +15,12 @@ export const Price = Type.Object(
 );
 export type Price = Static<typeof Price>;
 
-/** By `provider/model`, or by `model` alone whoever serves it. */
+/** By `provider/model`, or by `model` alone for any provider. */
 export type PriceTable = Readonly<Record<string, Price>>;
 
 /**
- * When the list prices below were looked up, in the open table @pydantic/genai-prices 0.1.8. They change, and some ask
- * more of very long prompts; a table in the agents file overrides them.
+ * The date of the list prices below, from the open table @pydantic/genai-prices 0.1.8. Prices change, and some are higher for very
+ * long prompts; a table in the agents file overrides them.
  */
 export const PRICES_AS_OF = "2026-09-23";
 
@@ -31,7 +31,7 @@ const cachedAtAPremium = (input: number, output: number): Price => ({
   cacheWrite: input * 1.25,
 });
 
-/** List prices of the providers' own endpoints. What somebody else serves has a price of its own and none here. */
+/** List prices of the providers' own endpoints. Models on other endpoints have prices of their own and none here. */
 export const PRICES: PriceTable = {
   "openai/gpt-6-astra": cachedAtAPremium(10, 50),
   "openai/gpt-6-sol": cachedAtAPremium(2, 10),
@@ -85,7 +85,7 @@ export function priceOf(provider: string, model: string, tables: readonly PriceT
   return undefined;
 }
 
-/** What cached tokens cost where no price of their own is known: as much as all others, so that no cost is told too low. */
+/** The cost of tokens. Cached tokens without a known price cost as much as all others, so that no cost is too low. */
 export function costOf(price: Price, tokens: Omit<Usage, "provider" | "model" | "costUsd">): number {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = tokens;
   const plain = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);

@@ -19,8 +19,8 @@ export interface ResolvedAgent {
 }
 
 /**
- * The agent that is meant, in the version that is meant. A channel is looked up once in a run, what was found is recorded with the
- * invocation, and read from there ever after. There is no version to fall back to.
+ * Resolves the agent and its version. A channel is looked up once in a run, the result is recorded with the invocation, and read
+ * from there later. There is no version to fall back to.
  */
 export async function resolveAgent(
   resolving: Resolving,
@@ -43,7 +43,7 @@ export async function resolveAgent(
     : inactive(`channel ${channel} of agent ${agentId}`);
 }
 
-/** The same question before there is a run; nothing is settled by it. */
+/** The refusal of a request before its run exists; records nothing. */
 export async function refusalOf(
   { agents, channels }: Resolving,
   visible: Visibility,
@@ -59,9 +59,9 @@ export async function refusalOf(
 }
 
 /**
- * Named by nobody it is the highest that is active for all runs, and before anything was, the highest there is. One that is installed
- * under that version with other content than was promoted is none, and neither is one beside those that were taken out of service: nobody
- * approved it, and there is no version to fall back to.
+ * Without a version, the highest version that is active for all runs, and before any promotion, the highest there is. A version
+ * installed with other content than was promoted is not used, and neither is one next to those that were taken out of service: it
+ * has no approval, and there is no version to fall back to.
  */
 export async function versionFor(agents: Agents, owner: Owner, { agentId, version }: AgentRef) {
   if (version !== undefined) return installed(agents, owner, agentId, version);

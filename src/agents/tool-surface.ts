@@ -16,7 +16,7 @@ export interface ToolDescriptor {
   readonly description?: string;
   /** JSON Schema of its arguments; absent takes any object. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
-  /** How it is reached. */
+  /** The transport of the tool. */
   readonly transport?: "mcp" | "http" | "native";
 }
 

@@ -1,5 +1,5 @@
 import type { EventDraft } from "../protocol/events.ts";
-import { Reasoning, type Speaker } from "./spoken.ts";
+import { Reasoning, type Speaker } from "./message-stream.ts";
 import type { ToolResult, ToolSurface } from "./tool-surface.ts";
 
 /** Receives the bodies of one invocation in order, where the log gets none of them. Reasoning arrives scrubbed; tool calls as they were. */
@@ -25,7 +25,7 @@ export function transcribedReasoning(transcript: Transcript, speaker: Speaker): 
   return new Reasoning({ ...speaker, content: true, emit });
 }
 
-/** The same tools; each call is written into the transcript, also one that was refused. */
+/** The same tools; each call is recorded in the transcript, also a refused one. */
 export function transcribedTools(surface: ToolSurface, transcript: Transcript | undefined): ToolSurface {
   if (transcript === undefined) return surface;
   return {

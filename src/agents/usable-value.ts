@@ -1,12 +1,15 @@
-/** Whoever handles a value later goes through it level by level; this many are more than anybody means. */
+/** Values are walked level by level later; this depth is more than any real value has. */
 const DEPTH_MAX = 64;
 
-/** And one by one, while everybody else waits: as many as a request may have, where nobody set another number. */
+/** Values are walked one by one on the event loop: as many as a request may have, where no other number is set. */
 const VALUES_MAX = 100_000;
 
 export type Usable = { readonly value: unknown } | { readonly problem: string };
 
-/** What an agent or a tool gave, as it can be kept, hashed and shown; or why it cannot be. The problem goes on from its name. */
+/**
+ * A value of an agent or a tool in the form that can be stored, hashed and shown; or why it has none. The problem continues the
+ * value's name.
+ */
 export function usable(given: unknown): Usable {
   const problem = sizeProblem(given);
   return problem === undefined ? { value: sayable(given) } : { problem };

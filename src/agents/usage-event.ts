@@ -7,7 +7,7 @@ export function usageEvent(nodeId: string, { costUsd, ...used }: Usage): EventDr
   return { type: "provider.usage", nodeId, payload: { ...used, totalTokens, ...cost, nodeId } };
 }
 
-/** Undefined as soon as one price is unknown: a sum that leaves something out would look like all of it. */
+/** Undefined as soon as one price is unknown: a partial sum would look complete. */
 export function totalCost(parts: readonly { readonly costUsd?: number | undefined }[]): number | undefined {
   let sum = 0;
   for (const { costUsd } of parts) {

@@ -1,15 +1,15 @@
 import type { DecisionStatus } from "../formats/reviews/request.ts";
 
-/** What one conversation amounts to, wherever it was kept. */
+/** The figures of one conversation, from any backend. */
 export interface ReviewedConversation {
   /** Tells it from all others. */
   readonly conversation: string;
-  /** Who gave the opinion. */
+  /** The name of the reviewer. */
   readonly reviewer: string;
   readonly status: "open" | "converged" | "stopped" | "failed";
   /** Success answers, oldest first. */
   readonly answers: readonly ReviewAnswer[];
-  /** Those that were sent, oldest first. */
+  /** Sent decisions, oldest first. */
   readonly decisions: readonly SentDecision[];
   /** Stands for the artifact of each turn: equal when the artifact was. */
   readonly artifacts: readonly string[];
@@ -21,7 +21,7 @@ export interface ReviewAnswer {
 }
 
 export interface SentDecision {
-  /** In which it was sent. */
+  /** The iteration in which it was sent. */
   readonly iteration: number;
   readonly id: string;
   readonly status: DecisionStatus;
@@ -38,7 +38,7 @@ export interface DecisionFigures {
   readonly acceptance_rate: number | null;
   readonly weighted_rate: number | null;
   readonly coverage: number | null;
-  /** Made again after they had been accepted. */
+  /** Remarks made again after they had been accepted. */
   readonly reraised: number;
   /** Left out of an answer and back in a later one. */
   readonly oscillating: number;
@@ -64,7 +64,7 @@ export interface ConversationFigures {
   readonly failed: number;
   /** Answers until nothing was left to say, over the conversations that came that far. */
   readonly rounds_to_convergence: { readonly mean: number | null; readonly max: number | null };
-  /** Those whose artifact came back to what it had been before the last change. */
+  /** Conversations whose artifact returned to an earlier state. */
   readonly oscillated: number;
 }
 
@@ -85,7 +85,7 @@ export interface ReasonFigures {
   /** `unspecified` where none was given. */
   readonly reason_code: string;
   readonly rejected: number;
-  /** Made again after they had been rejected for it. */
+  /** Remarks made again after they had been rejected for this reason. */
   readonly reraised: number;
 }
 
@@ -98,7 +98,10 @@ export function reviewAnalytics(conversations: readonly ReviewedConversation[]):
   }
 }
 
-/** The same in steps of one conversation or one figure each: a host counts many conversations and has other work between steps. */
+/**
+ * The same in steps of one conversation or one figure each: a host counts many conversations and serves other requests between
+ * steps.
+ */
 export function* analyticsSteps(conversations: readonly ReviewedConversation[]): Generator<void, ReviewAnalytics> {
   const mattersBy = new Map<ReviewedConversation, Matter[]>();
   for (const one of conversations) {
@@ -155,7 +158,7 @@ function acknowledgementFigures(conversations: readonly ReviewedConversation[]) 
   return { acknowledgements: acks.length, unknown_rate: rate(unknown, acks.length) };
 }
 
-/** One remark of one conversation: where it was made and what was decided on it. */
+/** One remark of one conversation, with the iterations it was made in and its decisions. */
 interface Matter {
   readonly aspect: string;
   readonly made: ReadonlySet<number>;
@@ -267,7 +270,9 @@ function conversationFigures(conversations: readonly ReviewedConversation[]): Co
   };
 }
 
-/** An artifact is equal to one before the last: equal to the last alone is standing still. One pass, because a session has thousands. */
+/**
+ * An artifact is equal to one before the last: equal to the last alone is no change. One pass, because a session has thousands.
+ */
 function cameBack(artifacts: readonly string[]): boolean {
   const earlier = new Set<string>();
   let last: string | undefined;
@@ -279,13 +284,13 @@ function cameBack(artifacts: readonly string[]): boolean {
   return false;
 }
 
-/** In the order of their names, so that the same conversations always give the same text. */
+/** Groups in the order of their names, so that the same conversations always give the same text. */
 function* groupsOf<T>(items: readonly T[], keyOf: (item: T) => string): Generator<void, [string, T[]][]> {
   const groups = grouped(items, keyOf);
   yield;
   const names = [...groups.keys()];
   yield;
-  // Without a function to compare with: a sort of 250,000 names takes a fifth of the time.
+  // Sorting without a comparison function: 250,000 names take a fifth of the time.
   names.sort();
   yield;
   return names.map((name) => [name, groups.get(name) ?? []]);

@@ -1,6 +1,6 @@
 import { DEFAULT_AGENT } from "./reviewer.ts";
 
-/** Where the `opencode` command looks for an agent of this name, below the directory of a project. */
+/** The file in which the `opencode` command expects an agent of this name, below the directory of a project. */
 export const AGENT_FILE = `.opencode/agent/${DEFAULT_AGENT}.md`;
 
 const EXAMPLE = {

@@ -2,11 +2,11 @@ import type { ReviewRequest } from "../formats/reviews/request.ts";
 import type { Review } from "./provider/finish-turn.ts";
 import type { ReceivedDecision, ReviewSession } from "./provider/session.ts";
 
-/** Whoever forms the opinion behind a provider. Throws when it cannot; the provider then answers INTERNAL_ERROR and says no more. */
+/** The reviewer behind a provider. Throws on failure; the provider then answers INTERNAL_ERROR without details. */
 export interface Reviewer {
-  /** What requests name it by. */
+  /** The name in requests. */
   readonly agent: string;
-  /** Whether it looks at artifacts of this type, which is lower-case and without parameters. */
+  /** Whether it accepts artifacts of this type, which is lower-case and without parameters. */
   reviews(mediaType: string): boolean;
   review(asked: ReviewAsked): Promise<Review>;
 }
@@ -15,7 +15,7 @@ export interface ReviewAsked {
   readonly request: ReviewRequest;
   /** The conversation before this turn: what was remarked, what was decided, the artifact as it was. */
   readonly session: ReviewSession;
-  /** Those that came with this turn. */
+  /** Decisions of this turn. */
   readonly decisions: readonly ReceivedDecision[];
   readonly signal: AbortSignal;
 }

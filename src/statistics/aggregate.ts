@@ -11,7 +11,7 @@ interface Spent {
   readonly costUsd?: number;
 }
 
-/** An error is no failure: it says that there is no answer to score, not that the answer is wrong. */
+/** An error is no failure: there is no answer to score, which does not mean that the answer is wrong. */
 export type Trial = Spent &
   ({ readonly score: number; readonly passed: boolean } | { readonly error: { readonly code: string } });
 
@@ -26,7 +26,7 @@ export interface TaskTrials {
 
 export interface AggregateSettings {
   readonly seed: number;
-  /** For pass@k and pass^k. Default: 1, and the largest number of trials that a task has. */
+  /** The values of k for pass@k and pass^k. Default: 1, and the largest number of trials of a task. */
   readonly ks?: readonly number[];
 }
 
@@ -180,14 +180,14 @@ function atLeast(scores: readonly number[], tasks: number): Rate {
   return { value: meanOf([...scores, ...Array.from({ length: tasks - scores.length }, () => 0)]), count: tasks };
 }
 
-/** Tasks with fewer scored trials than k have no such figure and are left out; the count says how many were not. */
+/** Tasks with fewer scored trials than k have no such figure and are left out; the count is the number of the others. */
 function overTasks(rates: readonly (Rate | undefined)[], seed: number): Estimate {
   const values = rates.flatMap((rate) => (typeof rate?.value === "number" ? [rate.value] : []));
   const none: NoFigure = rates.length === 0 ? "nothing_counted" : "fewer_trials_than_k";
   return values.length === 0 ? undefinedEstimate(none) : meanOverTasks(values, seed);
 }
 
-/** Of all trials, also those that ended in an error: one that timed out took its time. */
+/** Latency covers all trials, also those with an error: a timeout took its time. */
 export function latencyOf(trials: readonly Trial[]): Aggregate["latency"] {
   const sorted = Float64Array.from(known(trials, "latencyMs")).sort();
   const method = "nearest_rank";
@@ -203,7 +203,7 @@ function costOf(trials: readonly Trial[]): Aggregate["cost"] {
   return { totalUsd: dollars(costs), ...counts };
 }
 
-/** To the billionth: three times 0.1 is 0.3 and does not exceed a budget of 0.3. */
+/** Rounded to the billionth: three times 0.1 is 0.3 and does not exceed a budget of 0.3. */
 function dollars(costs: readonly number[]): number {
   return Math.round(costs.reduce((sum, cost) => sum + cost, 0) * 1e9) / 1e9;
 }

@@ -5,7 +5,7 @@ import { judgeKappa } from "./judge-kappa.ts";
 
 export interface JudgedItem {
   readonly itemId: string;
-  /** What people said; see `gold.ts`. */
+  /** The label of people; see `gold.ts`. */
   readonly gold: string;
   readonly judge: string;
 }
@@ -18,7 +18,7 @@ export interface CalibrationSettings {
 
 type Labels = readonly (readonly [gold: string, judge: string])[];
 
-/** The judge's verdicts against what people said of the same outputs; the same again for each label against all others. */
+/** The judge's verdicts against the labels of people for the same outputs; the same again for each label against all others. */
 export function calibrationReport(
   items: readonly JudgedItem[],
   { seed, positive = "pass" }: CalibrationSettings,

@@ -3,7 +3,7 @@ import { MIN_PAIRS, type Ruling, SUSPECT_BELOW } from "./verdict.ts";
 
 type Unreasoned = Omit<Comparison, "reason">;
 
-/** Why the verdict is what it is, for somebody who has not read the table. */
+/** The reason of a verdict, for readers who have not seen the table. */
 export function reasonFor(ruling: Ruling, comparison: Unreasoned): string {
   return [
     RULINGS[ruling](comparison),

@@ -39,7 +39,7 @@ export function compareSuites(
     suite: suites[i]?.suite ?? "",
     comparison: judged(figure, checked, adjusted[i] ?? undefined),
   }));
-  // Nothing compared is no verdict.
+  // A comparison without pairs has no verdict.
   const verdict =
     VERDICTS.filter((verdict) => verdict !== "noise").find((verdict) =>
       compared.some(({ comparison }) => comparison.verdict === verdict),

@@ -10,8 +10,8 @@ export function share(successes: number, count: number): Estimate {
 }
 
 /**
- * The mean of one value per task. Tasks are what is resampled: trials of one task are not independent of each other. When every
- * task has 0 or 1 the mean is a share of tasks and has Wilson's interval, which also says something where all are alike.
+ * The mean of one value per task. Tasks are resampled, not trials: trials of one task are not independent of each other. When
+ * every task has 0 or 1 the mean is a share of tasks and has Wilson's interval, which also has a width where all values are equal.
  */
 export function meanOverTasks(values: readonly number[], seed: number): Estimate {
   const count = values.length;
@@ -27,7 +27,9 @@ export function meanOverTasks(values: readonly number[], seed: number): Estimate
   return { value, count, interval: { ...interval, method: "bootstrap", seed } };
 }
 
-/** In sorted order, so that the order of the values does not show in the last digit; and never outside their range. */
+/**
+ * Summed in sorted order, so that the order of the values does not change the last digit; the result stays within their range.
+ */
 export function meanOf(values: readonly number[]): number {
   const sorted = Float64Array.from(values).sort();
   const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;

@@ -6,7 +6,7 @@ export interface GoldJudgment {
   readonly by: string;
   readonly kind: ActorKind;
   readonly label: string;
-  /** Somebody settled the item after others had disagreed. */
+  /** A person settled the item after others had disagreed. */
   readonly adjudicated: boolean;
   /** RFC 3339. */
   readonly at: string;
@@ -15,13 +15,13 @@ export interface GoldJudgment {
 export interface Gold {
   /** In the order of their ids. */
   readonly items: readonly { readonly itemId: string; readonly gold: string }[];
-  /** People said different things, none of them by more than half, and nobody adjudicated. They are gold for nothing. */
+  /** Items without a majority label and without adjudication. They are not gold. */
   readonly disputed: readonly string[];
 }
 
 /**
- * What people hold to be true of each item. Only people count. The newest adjudication wins over all; else what more than half of
- * them say, of each the newest judgment.
+ * The gold label of each item. Only labels by people count. The newest adjudication wins; else the label of more than half of the
+ * people, with the newest judgment of each.
  */
 export function goldOf(judgments: readonly GoldJudgment[]): Gold {
   const byItem = new Map<string, GoldJudgment[]>();

@@ -7,7 +7,7 @@ import type { Interval } from "./wilson.ts";
 /** Below this the standard error is too rough, and the interval comes from resampled items. */
 const FEW_ITEMS = 50;
 
-/** Cohen's kappa of the judge and the people; the interval says by which of the two methods it was made. */
+/** Cohen's kappa of the judge and the people; the interval names the method it was made by. */
 export function judgeKappa(pairs: readonly (readonly [gold: string, judge: string])[], seed: number): JudgeKappa {
   const { value, observed, expected, items: count, interval } = cohenKappa(pairs);
   const figures = { count, observed, expected };
@@ -22,8 +22,8 @@ export function judgeKappa(pairs: readonly (readonly [gold: string, judge: strin
 }
 
 /**
- * Null when the resamples tell nothing: where the two agree in everything or nothing, each gives the same kappa; and where one label
- * is rare, many have only the other and no kappa at all. A few of those are left out.
+ * Null when resampling is not informative: for complete agreement or disagreement each sample gives the same kappa; and where one
+ * label is rare, many samples have only the other and no kappa at all. A few of those are left out.
  */
 function bootstrapKappa(pairs: readonly (readonly [string, string])[], seed: number): Interval | null {
   const labels = [...new Set(pairs.flat())].sort();
@@ -62,6 +62,6 @@ function kappaOf(words: Uint32Array, scale: number, cells: Uint32Array, labels: 
   let chance = 0;
   for (let label = 0; label < labels; label++) chance += (gold[label] as number) * (judge[label] as number);
   const items = words.length;
-  // In whole numbers: chance agrees in everything only when it is exactly the square.
+  // Compared in whole numbers: chance agreement is complete only when it is exactly the square.
   return chance === items ** 2 ? null : (agreed * items - chance) / (items ** 2 - chance);
 }

@@ -3,7 +3,7 @@ import type { EvalMode } from "../protocol/evals/eval-suite.ts";
 
 export interface TaskResult {
   readonly taskId: string;
-  /** Null when no trial of the task could be scored: an error says nothing about the agent's answers. */
+  /** Null when no trial of the task could be scored: an error gives no information about the agent's answers. */
   readonly score: number | null;
   readonly passed: boolean;
   /** The task in each mode it was run in. Absent or empty: one pass, of whatever modes there were. */
@@ -42,7 +42,7 @@ export interface Pairing {
   /** Tasks that only one side has, or that have no mode in common. */
   readonly unpaired: OfSides<string[]>;
   readonly errored: OfSides<string[]>;
-  /** Of tasks that both have: modes that only one side has, with how many tasks. */
+  /** For tasks of both sides: the modes that only one side has, with the number of tasks. */
   readonly unpairedModes: OfSides<ModeCount[]>;
 }
 
@@ -83,7 +83,7 @@ export function sharedDelta(candidate: readonly TaskResult[], baseline: readonly
     return part === undefined ? [] : [(part.candidate.score ?? 0) - (part.baseline.score ?? 0)];
   });
   if (differences.length === 0) return null;
-  // To the billionth: three times 0.1 is 0.3.
+  // Rounded to the billionth: three times 0.1 is 0.3.
   const sum = Math.round(differences.reduce((total, one) => total + one, 0) * 1e9) / 1e9;
   return Math.min(1, Math.max(-1, sum / differences.length));
 }
@@ -93,7 +93,7 @@ interface SharedPart extends OfSides<TaskResult> {
   readonly leftOut: OfSides<EvalMode[]>;
 }
 
-/** Undefined where both have modes and none in common. A side without modes is taken whole, and so is the other then. */
+/** Undefined where both sides have modes and none in common. Where one side has no modes, both are taken whole. */
 function sharedPart(candidate: TaskResult, baseline: TaskResult): SharedPart | undefined {
   const [mine = [], theirs = []] = [candidate.passes, baseline.passes];
   if (mine.length === 0 || theirs.length === 0)

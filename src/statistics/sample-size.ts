@@ -5,7 +5,7 @@ import { Z95 } from "./wilson.ts";
 const Z80 = 0.8416212335729143;
 
 /**
- * How many tasks would show a difference of `margin` four times out of five, when as many of them change as changed now.
+ * The number of tasks that would show a difference of `margin` four times out of five, if as many of them change as changed now.
  * `discordance` is the share of tasks lost or gained; for scores between 0 and 1 the mean square of the differences, which is the
  * same figure when they are all 0 or 1.
  */

@@ -18,7 +18,7 @@ export function signFlipTest(differences: readonly number[], seed: number): Scor
   }
   const signed =
     differences.length <= ALL_FLIPS_MAX ? differences : differences.filter((difference) => difference !== 0);
-  // Of the sizes only, in order: neither the order of tasks nor which side is called the candidate then changes what is drawn.
+  // Only sizes, in order: neither the order of tasks nor the choice of the candidate changes the draws.
   const sizes = Float64Array.from(signed, Math.abs).sort();
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const observed = Math.abs(

@@ -16,7 +16,7 @@ export interface Limits {
   readonly margin: number;
 }
 
-/** Which row of the table decided; two rows have the same verdict for different reasons. */
+/** The row of the table that decided; two rows have the same verdict for different reasons. */
 export type Ruling =
   | "too_few_pairs"
   | "regressed"

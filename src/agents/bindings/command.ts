@@ -23,7 +23,7 @@ export interface CommandSettings {
 export const COMMAND_DEFAULTS = { timeoutMs: 120_000, maxOutputBytes: 1024 * 1024, killMs: 2_000 } as const;
 
 export interface CommandWorld {
-  /** What the program sees beside the variables of its task. */
+  /** The environment of the program, in addition to the variables of its task. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly scrubText: (text: string) => string;
   /** Offers the program its tools; absent: it is offered none. */
@@ -62,7 +62,7 @@ export function commandBinding(settings: CommandSettings, { environment, scrubTe
   };
 }
 
-/** Both are always set or removed: a program never finds those of an outer invocation. */
+/** Both are always set or removed: a program never inherits those of an outer invocation. */
 function variablesOf(access: ToolAccess): Record<string, string | undefined> {
   return { ASSAY_TOOLS_URL: access?.url, ASSAY_TOOLS_TOKEN: access?.token };
 }
@@ -94,12 +94,15 @@ function answerOf(
   scrubText: (text: string) => string,
   watch: Watcher,
 ): AgentAnswer {
-  const said = (stderr: string) => (stderr.trim() === "" ? "" : `: ${lastWords(stderr, scrubText)}`);
+  const stderrNote = (stderr: string) => (stderr.trim() === "" ? "" : `: ${lastWords(stderr, scrubText)}`);
   switch (end.type) {
     case "not-started":
       return failed("agent_unreachable", end.problem, false);
     case "too-slow":
-      return failed("agent_timeout", `${program} took longer than ${timeoutMs} ms and was ended${said(end.stderr)}`);
+      return failed(
+        "agent_timeout",
+        `${program} took longer than ${timeoutMs} ms and was ended${stderrNote(end.stderr)}`,
+      );
     case "too-much": {
       const limit = end.where === "stdout" ? maxOutputBytes : REPORT_BYTES;
       return failed("agent_output_too_large", `${program} wrote more than ${limit} bytes to ${end.where}`);
@@ -109,7 +112,7 @@ function answerOf(
       if (reported.ok) for (const { usage } of reported.reports) if (usage !== undefined) watch.usage(usage);
       if (end.exitCode !== 0) {
         const how = end.exitCode === null ? `signal ${end.signalName}` : `exit code ${end.exitCode}`;
-        return failed("agent_crashed", `${program} ended with ${how}${said(end.stderr)}`);
+        return failed("agent_crashed", `${program} ended with ${how}${stderrNote(end.stderr)}`);
       }
       if (!reported.ok) {
         const problem = `${program} wrote no usable report to file descriptor 3: ${reported.problem}`;
@@ -143,7 +146,7 @@ type Reports =
   | { readonly ok: true; readonly reports: readonly Report[] }
   | { readonly ok: false; readonly problem: string };
 
-/** One line for all it did, or one for each call of a model. */
+/** Reads one line for the whole invocation, or one for each model call. */
 function reportIn(
   side: Buffer,
   from: { provider: string; model: string },

@@ -1,6 +1,6 @@
 import type { AgentAnswer, AgentFailure, AgentFailureCode } from "../binding.ts";
 
-/** What may go well another time; the rest fails the same way again. */
+/** Failures that may pass at a further attempt; the others repeat. */
 const RETRYABLE: ReadonlySet<AgentFailureCode> = new Set([
   "agent_unreachable",
   "agent_rate_limited",
@@ -12,7 +12,7 @@ export function failed(code: AgentFailureCode, message: string, retryable = RETR
   return { type: "failed", error: { code, message, retryable } };
 }
 
-/** With what there was in place of the output. */
+/** A failure with the kind of text that came instead of the output. */
 export function failedWith(code: AgentFailureCode, message: string, instead: AgentFailure["instead"]): AgentAnswer {
   return { type: "failed", error: { code, message, retryable: false, ...(instead === undefined ? {} : { instead }) } };
 }

@@ -28,7 +28,7 @@ const ENVELOPE = Type.Object(
 
 const REFUSAL = Type.Object({ refused: Type.String({ minLength: 1 }) }, { additionalProperties: false });
 
-/** What an endpoint answered. Tells what it reports, also when the answer is no good. */
+/** Reads the answer of an endpoint. Its reported usage counts also when the answer is invalid. */
 export function readHttpAnswer(
   body: Buffer,
   host: string,

@@ -12,9 +12,9 @@ import { readHttpAnswer } from "./http-answer.ts";
 
 export interface HttpSettings extends RetrySettings {
   readonly url: string;
-  /** Beside those that every call has; may hold keys. */
+  /** Headers in addition to those of every call; may hold keys. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For one call with all its attempts. */
+  /** The limit of one call with all its attempts. */
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
   /** Names what answers there, for those who want to take its earlier results again. */
@@ -81,7 +81,7 @@ function callFor(
       accept: "application/json",
       ...headers,
       "content-type": "application/json",
-      // An endpoint that has begun on a task can tell that it is asked for the same one again.
+      // Endpoints recognize a repeated request for the same task by this key.
       "idempotency-key": task.invocationId,
     },
     body: JSON.stringify(bodyOf(task, access)),

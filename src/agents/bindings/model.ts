@@ -15,7 +15,7 @@ import { failed, failedWith, tooSlow } from "./failure.ts";
 import { withOutput } from "./usable-output.ts";
 
 export interface ModelBindingSettings extends ModelSettings {
-  /** How often it may be asked before it has to have answered. */
+  /** The number of turns before the model must have answered. */
   readonly maxTurns: number;
 }
 
@@ -44,7 +44,7 @@ export function modelBinding(
   };
 }
 
-/** Whatever changes what is asked for; not the key, nor how long it is waited for. */
+/** Everything that changes the request; neither the key nor the time limits. */
 function fingerprintOf(settings: ModelBindingSettings): string {
   const { provider, baseUrl, model, api, format, temperature, maxOutputTokens, seed, options, maxTurns } = settings;
   const asked = { provider, baseUrl, model, api, format, temperature, maxOutputTokens, seed, options, maxTurns };
@@ -61,7 +61,7 @@ async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: W
   const tools = sayableNames(task.tools.tools);
   const messages: ModelMessage[] = openingOf(task);
   const maxOutputTokens = budgetOf(task.outputBudget, asking.settings);
-  const teller = {
+  const watcher = {
     chunk: (text: string) => watch.chunk(text),
     reasoning: (delta: string) => watch.reasoning(delta),
     again: () => watch.again?.(),
@@ -72,7 +72,7 @@ async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: W
       const system = systemFor(task.systemPrompt, schema, format);
       return { system, messages, tools, format, schema, maxOutputTokens, temperature: task.temperature };
     };
-    const taken = await askModel(asking, requestIn, teller, signal);
+    const taken = await askModel(asking, requestIn, watcher, signal);
     if ("problem" in taken) {
       const { code, message, again } = taken.problem;
       return failed(code, `${asking.settings.model}: ${message}`, again);
@@ -81,12 +81,12 @@ async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: W
     watch.usage(turn.usage ?? unmetered(asking.settings, asking.prices));
     if (turn.finish === "content-filter") return refused(turn);
     if (turn.calls.length === 0) return answerOf(turn, task, asking.settings);
-    messages.push(...turn.said, await callTools(turn.calls, tools, task.tools, signal));
+    messages.push(...turn.replies, await callTools(turn.calls, tools, task.tools, signal));
   }
   return failed("agent_error", `${asking.settings.model}: it has not answered within ${maxTurns} turns`);
 }
 
-/** Undefined where nobody set one, and the provider has its own. */
+/** Undefined where no budget is set: the provider applies its own. */
 function budgetOf({ tokens, times }: NonNullable<AgentTask["outputBudget"]> = { times: 1 }, settings: ModelSettings) {
   const once = tokens ?? settings.maxOutputTokens;
   return once === undefined ? undefined : once * times;
@@ -122,7 +122,7 @@ function answerOf(turn: Turn, { returnSchema }: AgentTask, { model }: ModelSetti
   });
 }
 
-/** Where the schema asks for it, or one of those that it is a choice of. */
+/** The confidence, where the schema or one of its alternatives has it. */
 function confidenceIn(value: unknown, schema: Readonly<Record<string, unknown>>): { readonly confidence?: number } {
   const { anyOf = [], oneOf = [] } = schema as Choice;
   const asked = [schema, ...anyOf, ...oneOf].some(

@@ -1,6 +1,6 @@
 import type { Usage } from "../binding.ts";
 
-/** What an agent says of its own work, beside its answer. */
+/** An agent's report of its own work, in addition to its answer. */
 export interface Report {
   readonly usage?: Usage;
   readonly confidence?: number;
@@ -20,8 +20,8 @@ const TOKENS = {
 const COST = ["costUsd", "cost_usd"] as const;
 
 /**
- * Reads a report, whose figures may stand in a `usage` of their own. Names that nobody knows are left alone. A figure that is none is
- * a problem: a budget that counts on it would count wrong. What it calls its provider and model is its own text, and is shown to all.
+ * Reads a report, whose figures may be in a `usage` of their own. Unknown names are ignored. An invalid figure is a problem:
+ * budgets count on it. The provider and the model are the agent's own text, and are visible to all readers of a run.
  */
 export function readReport(
   value: unknown,

@@ -5,7 +5,7 @@ const words = Type.String({ maxLength: 1_000_000 });
 const name = Type.String({ minLength: 1, maxLength: 256 });
 const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
-/** One answer, with everything that happens before it. It has exactly one of `output`, `echo`, `refused` and `error`. */
+/** One answer, with the events before it. It has exactly one of `output`, `echo`, `refused` and `error`. */
 export const ScriptedAnswer = Type.Object(
   {
     output: Type.Optional(Type.Unknown()),
@@ -68,19 +68,19 @@ const SHAPE = Type.Object(
   closed,
 );
 
-/** Where an answer is looked for, in this order. */
+/** The sources of an answer, in the order of their use. */
 export interface Script {
-  /** One answer for every trial; a list is gone through trial by trial, and begins anew after its last. */
+  /** One answer for every trial; a list is used trial by trial, and repeats after its last answer. */
   readonly byTaskId: ReadonlyMap<string, readonly ScriptedAnswer[]>;
   readonly byInput: readonly InputRule[];
-  /** One for each call that nothing above answers, then no more. */
+  /** One answer for each call without a match above; then none. */
   readonly sequence: readonly ScriptedAnswer[];
   readonly default?: ScriptedAnswer;
 }
 
 export type InputRule = { readonly answer: ScriptedAnswer } & (
   | { readonly equals: unknown }
-  /** In the text of the input: itself when it is one, else its JSON. */
+  /** Matches the text of the input: the input itself when it is a text, else its JSON. */
   | { readonly contains: string }
 );
 
@@ -122,10 +122,10 @@ export function readScript(value: unknown): ReadScript {
     return { ...rule, answer: answer(`${path}/answer`, rule.answer) } as InputRule;
   });
   const sequence = answers("/sequence", raw.sequence ?? []);
-  const standing = Object.hasOwn(raw, "default") ? { default: answer("/default", raw.default) } : {};
+  const fallback = Object.hasOwn(raw, "default") ? { default: answer("/default", raw.default) } : {};
   if (Object.keys(raw).length === 0) problems.push({ path: "", problem: "must have an answer" });
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, script: { byTaskId: new Map(byTaskId), byInput, sequence, ...standing } };
+  return { ok: true, script: { byTaskId: new Map(byTaskId), byInput, sequence, ...fallback } };
 }
 
 function problemsIf(schema: Parameters<typeof problemsOf>[0], value: unknown): Problem[] {

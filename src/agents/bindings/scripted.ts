@@ -7,7 +7,7 @@ import type { InputRule, Script, ScriptedAnswer } from "./script.ts";
 
 const NAME = "scripted";
 
-/** An agent that says what its script says. Nothing is asked, and nothing leaves the process. */
+/** An agent with scripted answers. Nothing leaves the process. */
 export function scriptedBinding(script: Script): Binding {
   let taken = 0;
   const rules = script.byInput.map((rule) => ("equals" in rule ? { ...rule, equals: sortedJson(rule.equals) } : rule));
@@ -17,7 +17,7 @@ export function scriptedBinding(script: Script): Binding {
     kind: "scripted",
     provider: NAME,
     model: NAME,
-    // With a sequence it depends on what was asked before.
+    // Answers of a sequence depend on earlier calls, so it has no fingerprint.
     ...(script.sequence.length === 0 ? { fingerprint: fingerprintOf(script) } : {}),
     call: async (task, watch) => {
       task.signal.throwIfAborted();
@@ -30,8 +30,8 @@ export function scriptedBinding(script: Script): Binding {
   };
 }
 
-function fingerprintOf({ byTaskId, byInput, default: standing }: Script): string {
-  const text = sortedJson([Object.fromEntries(byTaskId), byInput, standing ?? null]);
+function fingerprintOf({ byTaskId, byInput, default: fallback }: Script): string {
+  const text = sortedJson([Object.fromEntries(byTaskId), byInput, fallback ?? null]);
   return `${NAME}:${createHash("sha256").update(text).digest("hex")}`;
 }
 
@@ -40,7 +40,7 @@ function forTask({ byTaskId }: Script, { taskId, trial = 1 }: AgentTask): Script
   return answers?.[(trial - 1) % answers.length];
 }
 
-/** By rules whose values are texts already. */
+/** The first rule that matches. Values of rules are texts already. */
 function forInput(rules: readonly InputRule[], input: unknown): ScriptedAnswer | undefined {
   if (rules.length === 0) return undefined;
   const text = typeof input === "string" ? input : JSON.stringify(input ?? null);

@@ -7,13 +7,13 @@ import { nodeOf, type Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { APPLY, applyWithinSecOf } from "./management-workflow.ts";
 
-/** How far people have come with a transition. */
+/** The state of the approval of a transition. */
 export interface Approval {
   readonly state: "waiting" | "granted" | "refused";
   readonly found: string;
 }
 
-/** Read from the run that holds the gate. Whatever is not a standing yes is none. */
+/** Read from the run that holds the gate. Only a current approval counts as approved. */
 export function approvalIn(run: Run, nowMs: number, gate: Pick<PolicyGate, "applyWithinSec"> = {}): Approval {
   const interrupt = Object.values(run.interrupts).find(({ nodeId }) => nodeId === gateIdOf(run.runId));
   if (interrupt?.outcome === "rejected") return { state: "refused", found: rejectionOf(interrupt) };
@@ -23,7 +23,7 @@ export function approvalIn(run: Run, nowMs: number, gate: Pick<PolicyGate, "appl
       found: `its run ${run.runId} ended as ${run.status} (${run.error?.code ?? "no error"})`,
     };
   }
-  if (interrupt === undefined) return { state: "waiting", found: "nobody was asked yet" };
+  if (interrupt === undefined) return { state: "waiting", found: "no approver was asked yet" };
   if (interrupt.status === "open") {
     const overdue = isOverdue(interrupt, nowMs);
     return overdue
@@ -55,7 +55,7 @@ export function approvalCondition(gate: PolicyGate, approval: Approval | undefin
   return {
     condition: "approval",
     wanted: wantedOf(gate),
-    found: approval?.found ?? "nobody was asked yet",
+    found: approval?.found ?? "no approver was asked yet",
     met: approval?.state === "granted",
   };
 }
@@ -67,7 +67,7 @@ function wantedOf({ requiredRole, requiredScope, quorum = 1, minHumans = 0, forb
     ...(requiredScope === undefined ? [] : [`scope ${requiredScope}`]),
   ].join(" and ");
   const people = minHumans > 0 ? `, ${minHumans} of them people` : "";
-  const others = forbidSelfApproval ? ", and not by whoever asks" : "";
+  const others = forbidSelfApproval ? ", and not by the requester" : "";
   return `granted by ${count} with ${who}${people}${others}`;
 }
 

@@ -5,22 +5,22 @@ import type { PolicyGate } from "../../protocol/promotion/promotion-policy.ts";
 import { startersOf } from "../../protocol/runs/forked-from.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { type Approval, approvalCondition, approvalIn, gateIdOf } from "./approval.ts";
-import { askedBeside, forbidsOwn, joinedSiblings, joinRequests, ownApprovalAmong, siblingsOf } from "./askers.ts";
+import { earlierRequests, forbidsOwn, joinedSiblings, joinRequests, ownApprovalAmong, siblingsOf } from "./askers.ts";
 import { type Considered, commit, targetOf } from "./considered.ts";
 import { decideTransition } from "./decide-transition.ts";
 import { type Deployments, recordOf } from "./deployments.ts";
 import { ManagementRun } from "./management-run.ts";
 import { managementPlan, planWrite } from "./management-workflow.ts";
 import { digestOf } from "./question.ts";
+import { type RecentRefusals, recordRefusal } from "./record-refusal.ts";
 import { deploymentsWrite } from "./stored-deployments.ts";
-import { type RecentRefusals, told } from "./tell-refusal.ts";
 
 export interface Gated {
   readonly run: Run;
   readonly condition: Condition;
 }
 
-/** Throws unless the people who were asked have said yes to exactly this. */
+/** Throws unless the approvers have approved exactly this transition. */
 export async function asking(
   considered: Considered,
   gate: PolicyGate,
@@ -36,7 +36,7 @@ export async function asking(
   if (approval.state === "refused") return refusedByPeople(considered, gate, run, approval, evidence);
   const others = await siblingsUnder(considered, gate, run.runId);
   const own = ownApprovalAmong(considered, gate, [run, ...others]);
-  if (own !== undefined) throw await told(host, refusals, considered.wanted, own, run.runId);
+  if (own !== undefined) throw await recordRefusal(host, refusals, considered.wanted, own, run.runId);
   if (approval.state === "granted") return { run, condition: approvalCondition(gate, approval) };
   if (forbidsOwn(gate) && (await joinRequests(considered, [run, ...others])) === "moved") return "moved";
   throw waiting(considered, gate, run, approval, evidence);
@@ -74,10 +74,10 @@ async function ask(
       evidence,
     },
   });
-  const before = await askedBeside(considered, digest);
+  const before = await earlierRequests(considered, digest);
   const siblings = await siblingsUnder(considered, gate);
   const own = ownApprovalAmong(considered, gate, siblings);
-  if (own !== undefined) throw await told(host, refusals, wanted, own, String(own.details?.["runId"]));
+  if (own !== undefined) throw await recordRefusal(host, refusals, wanted, own, String(own.details?.["runId"]));
   const others = new Set(siblings.flatMap(startersOf).filter((one) => one !== caller.principal));
   const management = ManagementRun.begin(host, plan, runId, wanted, [...others]);
   const atMs = host.nowMs();
@@ -94,7 +94,10 @@ async function ask(
   throw waiting(considered, gate, management.run, approvalIn(management.run, atMs, gate), evidence);
 }
 
-/** Where the version serves when people are asked, and with which share: a share, a pause and a way back concern all of that. */
+/**
+ * Where the version serves at the time of the request, and with which share: a change of the share, a pause and a rollback concern
+ * all of that.
+ */
 function servingNow(now: Deployments, version: string) {
   const { channels, canaryPercent } = recordOf(now, version);
   return channels === undefined ? {} : { fromChannels: [...channels], fromPercent: canaryPercent ?? 100 };
@@ -130,7 +133,7 @@ function waiting(
   });
 }
 
-/** Told once: whoever asks after that asks people anew. */
+/** A rejection is reported once: the next request asks for a new approval. */
 async function refusedByPeople(
   considered: Considered,
   gate: PolicyGate,

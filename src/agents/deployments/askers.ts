@@ -23,7 +23,7 @@ export function ownApproval({ wanted, conditions }: Considered, gate: PolicyGate
   const { principal } = wanted.caller;
   if (!forbidsOwn(gate) || !approversOf(run).has(principal)) return undefined;
   return new AppError("forbidden", {
-    problem: `${principal} approved this transition, and nobody may both approve a transition and ask for or apply it; let another principal send the request`,
+    problem: `${principal} approved this transition; a principal must not both approve a transition and request or apply it; let another principal send the request`,
     runId: run.runId,
     gateId: gateIdOf(run.runId),
     conditions: [
@@ -82,10 +82,10 @@ async function openAmong({ host, place }: Considered, asked: readonly Asked[]): 
 }
 
 /**
- * What was asked before, as far as a new request is written beside it. Requests that have ended go once there are too many; where too
- * many still wait, nothing more is asked until some are decided or cancelled.
+ * The earlier requests that a new one is written with. Requests that have ended are dropped once there are too many; where too
+ * many are still waiting, no request is accepted until some are decided or cancelled.
  */
-export async function askedBeside(considered: Considered, digest: string): Promise<readonly Asked[]> {
+export async function earlierRequests(considered: Considered, digest: string): Promise<readonly Asked[]> {
   const others = considered.stored.now.asked.filter((one) => one.digest !== digest);
   if (others.length < OPEN_REQUESTS_MAX) return others;
   const open = await openAmong(considered, others);
@@ -114,13 +114,13 @@ function isAbout(run: Run, request: Considered["wanted"]["request"]): boolean {
   return shown["transition"] === transition && shown["version"] === version && shown["toState"] === toState;
 }
 
-/** What the gate of a request shows: a request has one gate, which is open while the request waits. */
+/** The transition that the gate of a request shows: a request has one gate, which is open while the request waits. */
 function shownBy({ interrupts }: Run): Readonly<Record<string, unknown>> {
   const [gate] = Object.values(interrupts);
   return (gate?.data["artifactData"] ?? {}) as Readonly<Record<string, unknown>>;
 }
 
-/** The writes that tell the siblings of a new request who else asks for the same. */
+/** The writes that add the new requester to the sibling requests. */
 export function joinedSiblings({ host, wanted }: Considered, siblings: readonly Run[]): RunWrite[] {
   const { principal } = wanted.caller;
   return siblings.filter((run) => !startersOf(run).includes(principal)).map((run) => joined(host, run, principal));

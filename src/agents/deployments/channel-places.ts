@@ -7,7 +7,7 @@ export function putOn(now: Deployments, channel: string, version: string, alone:
   return withPlaces(now, channel, alone ? [version] : [version, ...others]);
 }
 
-/** It takes all that reaches it, so those after it are left with nothing. */
+/** Puts the version where it takes all runs that reach it, so the versions after it get none. */
 export function takeAll(now: Deployments, channel: string, version: string): Deployments {
   const places = placesOn(now, channel);
   return withPlaces(now, channel, places.slice(0, places.indexOf(version) + 1));
@@ -21,7 +21,7 @@ export function withdraw(now: Deployments, version: string): Deployments {
   return onEach(now, version, (places) => places.filter((one) => one !== version));
 }
 
-/** On each channel its place goes to the version that is named for it; where none is, to nobody. */
+/** Gives its place on each channel to the version that is named for the channel; where none is named, the place is dropped. */
 export function replaceBy(now: Deployments, version: string, on: Readonly<Record<string, string>>): Deployments {
   return onEach(now, version, (places, channel) => {
     const by = own(on, channel);
@@ -30,30 +30,30 @@ export function replaceBy(now: Deployments, version: string, on: Readonly<Record
   });
 }
 
-/** Whether nobody stands after the version, not even one that is paused. */
+/** Whether the version is the last on the channel, paused ones included. */
 export function isLast(now: Deployments, channel: string, version: string): boolean {
   return placesOn(now, channel).at(-1) === version;
 }
 
-/** Who takes all that others leave of the channel; undefined where nobody does. Who was put there for a share is not one. */
-export function carrierOf(now: Deployments, channel: string, besides: string): string | undefined {
-  return wholeBeside(now, channel, besides).find((one) => isActive(now, one));
+/** The active version that takes the rest of the channel; undefined where there is none. A version with a share is not one. */
+export function carrierOf(now: Deployments, channel: string, version: string): string | undefined {
+  return othersWithoutShare(now, channel, version).find((one) => isActive(now, one));
 }
 
 /** The carrier, also where it is paused: its place stays its own. */
-export function placedCarrier(now: Deployments, channel: string, besides: string): string | undefined {
-  const places = wholeBeside(now, channel, besides);
+export function placedCarrier(now: Deployments, channel: string, version: string): string | undefined {
+  const places = othersWithoutShare(now, channel, version);
   return places.find((one) => isActive(now, one)) ?? places.find((one) => stateOf(now, one) === "paused");
 }
 
-/** By channel that the version is on, who carries it beside that version. */
-export function carriersBeside(now: Deployments, version: string): Readonly<Record<string, string>> {
+/** The other version that takes the rest, by each channel of this version. */
+export function otherCarriers(now: Deployments, version: string): Readonly<Record<string, string>> {
   const found = channelsOf(now, version).map((channel) => [channel, carrierOf(now, channel, version)] as const);
   return Object.fromEntries(found.flatMap(([channel, one]) => (one === undefined ? [] : [[channel, one]])));
 }
 
-function wholeBeside(now: Deployments, channel: string, besides: string): string[] {
-  const others = placesOn(now, channel).filter((one) => one !== besides);
+function othersWithoutShare(now: Deployments, channel: string, version: string): string[] {
+  const others = placesOn(now, channel).filter((one) => one !== version);
   return others.filter((one) => own(now.versions, one)?.canaryPercent === undefined);
 }
 

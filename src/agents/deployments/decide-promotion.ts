@@ -1,6 +1,6 @@
 import { own } from "../../protocol/own.ts";
 import { CHANNELS, type DeploymentState, type DeploymentTransition } from "../../protocol/promotion/api.ts";
-import { carrierOf, carriersBeside, putOn, takeAll } from "./channel-places.ts";
+import { carrierOf, otherCarriers, putOn, takeAll } from "./channel-places.ts";
 import { channelsOf, type Deployed, type Deployments, placesTaken, stateOf } from "./deployments.ts";
 import {
   type Decide,
@@ -48,7 +48,7 @@ const activate: Decide = (now, request, grounds) => {
   return cameBack(now, next, onItsOwn, request, grounds);
 };
 
-/** To where it was paused; who stood beside it leaves where it takes everything now. */
+/** Returns a paused version to its place; where it takes everything now, the versions next to it leave. */
 function cameBack(
   now: Deployments,
   entered: Deployments,
@@ -58,7 +58,7 @@ function cameBack(
 ): Decided {
   const { version } = request;
   const deployed = own(entered.versions, version) as Deployed;
-  const replacedOn = { ...deployed.replacedOn, ...carriersBeside(now, version) };
+  const replacedOn = { ...deployed.replacedOn, ...otherCarriers(now, version) };
   const marked = settled(entered, version, { ...deployed, replacedOn });
   const isWhole = deployed.canaryPercent === undefined;
   const next = isWhole ? channels.reduce((so, channel) => takeAll(so, channel, version), marked) : marked;
@@ -66,7 +66,7 @@ function cameBack(
   return promoted(next, request, grounds, { from: stateOf(now, version), to: "active" });
 }
 
-/** It serves already; now whoever names this channel gets it too. */
+/** A version that is active already is added to a further channel. */
 const alsoOn: Decide = (now, request, grounds) => {
   const { version, channel, canaryPercent } = request;
   const before = own(now.versions, version) as Deployed;
@@ -93,7 +93,7 @@ function placed(
   requireChannel(channel);
   const deployed = own(entered.versions, version) as Deployed;
   const prior = carrierOf(now, channel, version);
-  // Whose place it took when it was there before is not who comes back now.
+  // The version that it replaced before is not the one that returns now.
   const { [channel]: _, ...elsewhere } = deployed.replacedOn ?? {};
   const replacedOn = { ...elsewhere, ...(prior === undefined ? {} : { [channel]: prior }) };
   const marked = settled(entered, version, { ...deployed, replacedOn });
@@ -139,12 +139,12 @@ function promoted(
   };
 }
 
-/** What the last promotion rested on is not what this one rests on. */
+/** The evidence of the last promotion is not kept for this one. */
 function kept(now: Deployments, version: string): Pick<Deployed, "replacedOn"> {
   return { replacedOn: placesTaken(now, version) };
 }
 
-/** What was found good on the way here is what goes on. */
+/** Only the content that was promoted before can be promoted further. */
 function requireSame(before: Deployed | undefined, { version }: DeploymentTransition, { agentHash }: Grounds): void {
   if (before === undefined || before.agentHash === agentHash) return;
   throw refuse(`${version} as it is installed here is not what was promoted before; raise its version`);

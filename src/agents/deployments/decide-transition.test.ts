@@ -310,7 +310,7 @@ describe("the way back", () => {
     const joined = decide(one, to("active", { channel: "canary" })).next;
     expect(decide(joined, { transition: "rollback" }).next.channels).toEqual({ stable: ["1.0.0"] });
     const two = { ...one, channels: { canary: ["2.0.0"], stable: ["2.0.0"] } };
-    expect(refusal(two, { transition: "rollback" })).toContain("took nobody's place");
+    expect(refusal(two, { transition: "rollback" })).toContain("replaced no version");
   });
 
   test("has no prose in its event", () => {
@@ -334,7 +334,7 @@ describe("the way back", () => {
     const shared = having(...active("1.0.0"), ...active("1.5.0", { canaryPercent: 10 }));
     const alone = decide(shared, { version: "1.0.0", transition: "pause" }).next;
     const now = active("2.0.0").reduce((so, step) => decide(so, step).next, alone);
-    expect(refusal(now, { transition: "rollback" })).toContain("took nobody's place");
+    expect(refusal(now, { transition: "rollback" })).toContain("replaced no version");
   });
 
   test("brings a paused version back, and says so", () => {
@@ -345,7 +345,7 @@ describe("the way back", () => {
   });
 
   test("leads nowhere where nobody's place was taken, or where that version is over", () => {
-    expect(refusal(having(...active("2.0.0")), { transition: "rollback" })).toContain("took nobody's place");
+    expect(refusal(having(...active("2.0.0")), { transition: "rollback" })).toContain("replaced no version");
     const over = having(...active("1.0.0"), ...active("2.0.0"), { version: "1.0.0", transition: "deprecate" });
     expect(refusal(over, { transition: "rollback" })).toContain("1.0.0, which is deprecated by now");
   });

@@ -1,7 +1,7 @@
 import type { EventDraft } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
 import { CHANNELS, type DeploymentTransition } from "../../protocol/promotion/api.ts";
-import { carriersBeside, isLast, putLast, replaceBy, takeAll, withdraw } from "./channel-places.ts";
+import { isLast, otherCarriers, putLast, replaceBy, takeAll, withdraw } from "./channel-places.ts";
 import { promote } from "./decide-promotion.ts";
 import { channelsOf, type Deployments, isActive, placesTaken, stateOf } from "./deployments.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "./transition-rules.ts";
 import { broughtBack, waysBack } from "./ways-back.ts";
 
-/** Pure. Throws `validation_error` for every move that is not in the table, and says which ones are. */
+/** Decides a transition; pure. Throws `validation_error` for every move that is not in the table, with the allowed ones. */
 export const decideTransition: Decide = (now, request, grounds) => {
   checkFields(request);
   return DECIDE[request.transition](now, request, grounds);
@@ -29,7 +29,7 @@ const leave =
     const next = settled(now, version, { ...regrounded(before, grounds), state: to });
     const payload = { agentId: now.agentId, version, fromState: "active" as const, toState: to };
     return {
-      // What is paused keeps its place: nobody else gets its runs meanwhile.
+      // A paused version keeps its place: its runs go to no other version meanwhile.
       next: to === "paused" ? next : withdraw(next, version),
       events: [{ type: "deployment.state.changed", payload }],
       from: "active",
@@ -43,7 +43,7 @@ const rollback: Decide = (now, request, grounds) => {
   const back = waysBack(now, version);
   const targets = [...new Set(CHANNELS.flatMap((channel) => own(back, channel) ?? []))];
   const [first] = targets;
-  if (first === undefined) throw refuse(`${version} took nobody's place, so there is none to go back to; pause it`);
+  if (first === undefined) throw refuse(`${version} replaced no version, so there is none to go back to; pause it`);
   const { agentId } = now;
   const label = reason !== undefined && LABEL.test(reason) ? { reason } : {};
   const { canaryPercent: _, ...left } = before;
@@ -86,7 +86,7 @@ const adjustCanary: Decide = (now, request, grounds) => {
   if (toPercent === undefined) throw refuse("adjust-canary needs canaryPercent");
   if (fromPercent === toPercent) throw refuse(`${version} has ${toPercent} % already`);
   const share = toPercent === 100 ? {} : { canaryPercent: toPercent };
-  const replacedOn = { ...placesTaken(now, version), ...carriersBeside(now, version) };
+  const replacedOn = { ...placesTaken(now, version), ...otherCarriers(now, version) };
   const kept = { ...regrounded(before, grounds), ...share, replacedOn };
   const next = channelsOf(now, version).reduce(
     (shared, channel) => (toPercent === 100 ? takeAll(shared, channel, version) : leaveRest(shared, channel, version)),
@@ -96,7 +96,7 @@ const adjustCanary: Decide = (now, request, grounds) => {
   return { next, events: [{ type: "deployment.canary.adjusted", payload }], from: "active", to: "active" };
 };
 
-/** The version whose place it took takes the rest, where nobody does so yet. */
+/** The version that it replaced takes the rest, where no other does so yet. */
 function leaveRest(now: Deployments, channel: string, version: string): Deployments {
   const replaced = own(placesTaken(now, version), channel);
   const returns = isLast(now, channel, version) && replaced !== undefined && isActive(now, replaced);

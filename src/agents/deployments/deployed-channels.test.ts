@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { agentOf, agentsOf, echo } from "../../testing/eval-bench.ts";
 import { workbench } from "../../testing/workbench.ts";
 import { withConformanceAgent } from "../conformance-agent.ts";
-import { CHANNEL_AGENT_ID, conformanceDeployments as standing } from "../conformance-agents.ts";
+import { CHANNEL_AGENT_ID, conformanceDeployments as fixedDeployments } from "../conformance-agents.ts";
 import { deployedChannels } from "./deployed-channels.ts";
 import type { Deployments } from "./deployments.ts";
 import { listDeployments } from "./list-deployments.ts";
@@ -51,7 +51,7 @@ describe("what a channel stands for", () => {
 });
 
 test("the channel that a published workflow names leads to its agent until somebody decides about it", async () => {
-  const known = { ...withConformanceAgent(agentsOf([], echo)), standing };
+  const known = { ...withConformanceAgent(agentsOf([], echo)), fixedDeployments };
   const channels = deployedChannels(bench.store, known);
   const named = { ...asked(), agentId: CHANNEL_AGENT_ID };
   expect(await channels.versionFor(named)).toBe("1.0.0");

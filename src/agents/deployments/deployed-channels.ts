@@ -10,7 +10,10 @@ import { readDeployments } from "./stored-deployments.ts";
  * Channels as they are deployed. A version that was promoted and is not installed as it was then is no version: there is none to fall
  * back to.
  */
-export function deployedChannels(store: Documents, agents: Pick<Agents, "versionsOf" | "standing">): ChannelResolver {
+export function deployedChannels(
+  store: Documents,
+  agents: Pick<Agents, "versionsOf" | "fixedDeployments">,
+): ChannelResolver {
   return {
     async versionFor({ owner, runId, agentId, channel }) {
       if (!RESOLVED_CHANNELS.includes(channel)) return undefined;

@@ -3,14 +3,14 @@ import type { AgentDeployment, DeploymentState } from "../../protocol/promotion/
 import { compareSemver } from "../../protocol/semver.ts";
 
 /**
- * What became of the versions of one agent in one place. They are kept together: a transition concerns several of them, and two
- * that are decided at the same time have to meet.
+ * The deployments of one agent in one place. They are one record: a transition concerns several versions, and concurrent
+ * transitions must conflict.
  */
 export interface Deployments {
   readonly agentId: string;
-  /** By version. An installed version that is not in here is a draft. */
+  /** Deployed versions. An installed version that is not listed is a draft. */
   readonly versions: Readonly<Record<string, Deployed>>;
-  /** Who serves whom: by channel, the one that was put there last comes first. */
+  /** The versions of each channel, the latest first. */
   readonly channels: Readonly<Record<string, readonly string[]>>;
   /** Transitions that people were asked about. */
   readonly asked: readonly Asked[];
@@ -18,12 +18,12 @@ export interface Deployments {
 
 export interface Deployed {
   readonly state: DeploymentState;
-  /** What was promoted, to the last character: another agent under its name and version is not it. */
+  /** The hash of the promoted content: another agent under its name and version does not count. */
   readonly agentHash: string;
   readonly canaryPercent?: number;
-  /** By channel, the version whose place it took there, for the way back. */
+  /** By channel, the version that it replaced there, for a rollback. */
   readonly replacedOn?: Readonly<Record<string, string>>;
-  /** What was kept before there was `replacedOn`: of the channel that it was put on last. */
+  /** The replaced version in records from before `replacedOn`: on the channel that it was put on last. */
   readonly replaced?: string;
   readonly rollbackPointer?: string;
   readonly evalRunId?: string;
@@ -31,7 +31,7 @@ export interface Deployed {
 }
 
 export interface Asked {
-  /** Of the transition with all that was decided on: an approval counts for exactly that. */
+  /** The digest of the transition with everything it was decided on: an approval counts for exactly that. */
   readonly digest: string;
   readonly runId: string;
 }
@@ -62,8 +62,8 @@ export function channelsOf({ channels }: Deployments, version: string): string[]
 }
 
 /**
- * By channel, the version whose place this one took there. Who was approved for one channel does not come back on another. Where an
- * earlier version of Assay kept one for all channels, it is known for a version on one channel only.
+ * By channel, the version that this one replaced there. A version that was approved for one channel does not return on another.
+ * Records of an earlier Assay have one replaced version for all channels, which is used only for a version on one channel.
  */
 export function placesTaken(deployments: Deployments, version: string): Readonly<Record<string, string>> {
   const { replacedOn, replaced } = own(deployments.versions, version) ?? {};
@@ -72,7 +72,7 @@ export function placesTaken(deployments: Deployments, version: string): Readonly
   return only === undefined || others.length > 0 ? {} : { [only]: replaced };
 }
 
-/** As everybody may read it. */
+/** The public record of a deployed version. */
 export function recordOf(deployments: Deployments, version: string): AgentDeployment {
   const { agentId, versions } = deployments;
   const deployed = own(versions, version);

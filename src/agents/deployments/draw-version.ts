@@ -4,8 +4,8 @@ import { LATEST } from "../../protocol/promotion/api.ts";
 import { activeOf, type Deployments, isActive } from "./deployments.ts";
 
 /**
- * Which version a run gets. Of those that are active on the channel the newest takes its share, the next one its share of the rest,
- * and so on. What nobody takes is nobody's: undefined, and never the next best version.
+ * The version for a run. Of the versions active on the channel the newest takes its share, the next one its share of the rest, and
+ * so on. A run in the remainder gets undefined, and never the next best version.
  */
 export function drawVersion(now: Deployments, channel: string, runId: string): string | undefined {
   let drawn = drawOf(runId, now.agentId, channel);
@@ -29,7 +29,7 @@ function candidates(now: Deployments, channel: string): readonly string[] {
 
 const BYTES = 6;
 
-/** From 0 to below 1, evenly. A run that asks again before its answer is recorded gets the same one. */
+/** A number from 0 to below 1, evenly distributed. A run that asks again before its version is recorded gets the same one. */
 function drawOf(runId: string, agentId: string, channel: string): number {
   const digest = createHash("sha256")
     .update(JSON.stringify([runId, agentId, channel]))

@@ -3,15 +3,15 @@ import type { Evidence, EvidenceCoverage } from "../../protocol/promotion/eviden
 import type { PolicyEvidence } from "../../protocol/promotion/promotion-policy.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 
-/** What an evaluation has to prove about a version. */
+/** The evaluation required for a version. */
 export interface EvidenceAsked {
   readonly visible: Visibility;
   readonly agent: Pick<InstalledAgent, "agentId" | "version" | "contentHash">;
   /** The one that was named in the request. */
   readonly evalRunId?: string;
-  /** Everyone who asks for it: scores that they gave themselves must not be what speaks for it. */
+  /** All requesters: their own scores must not support the request. */
   readonly askedBy?: readonly string[];
-  /** Only scores of principals count in favour that may approve where voters have to be independent. */
+  /** Where voters have to be independent, only scores of principals who may approve can raise the result. */
   readonly independentPeople?: boolean;
   /** Absent: nothing is asked for, and one that is named has to hold all the same. */
   readonly required?: EvidenceDemand;

@@ -13,7 +13,7 @@ const VERSION_LENGTH_MAX = 64;
 /** `GET /v1/agents/{agentId}/deployments`: what is installed and was never promoted is a draft. */
 export async function listDeployments(
   store: Documents,
-  agents: Pick<Agents, "versionsOf" | "standing">,
+  agents: Pick<Agents, "versionsOf" | "fixedDeployments">,
   visible: Visibility,
   agentId: string,
 ): Promise<AgentDeployment[]> {

@@ -13,7 +13,7 @@ import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { RunWrite } from "../../store/port/store.ts";
 import { APPLY } from "./management-workflow.ts";
 
-/** Who wanted what, and whether they may. */
+/** A requested transition, its requester, and the permission. */
 export interface Wanted {
   readonly caller: Caller;
   readonly agentId: string;
@@ -23,7 +23,7 @@ export interface Wanted {
   readonly denied?: string;
 }
 
-/** A run that a transition is told by. Nothing of it is there before it is committed. */
+/** The run that records a transition. Nothing of it exists before it is committed. */
 export class ManagementRun {
   readonly runId: string;
   readonly #host: Host;
@@ -69,10 +69,10 @@ export class ManagementRun {
     return this.#run;
   }
 
-  /** It has come about. */
+  /** Completes the run of an applied transition. */
   complete(events: readonly EventDraft[], outputs: Readonly<Record<string, unknown>>): void {
-    const told = events.map((event) => ({ ...event, nodeId: APPLY }) as EventDraft);
-    this.#append([...told, { type: "node.completed", nodeId: APPLY, payload: { nodeId: APPLY, outputs } }]);
+    const applied = events.map((event) => ({ ...event, nodeId: APPLY }) as EventDraft);
+    this.#append([...applied, { type: "node.completed", nodeId: APPLY, payload: { nodeId: APPLY, outputs } }]);
     this.#goOn();
     if (this.run.status !== "completed") throw new Error(`the deployment run ${this.runId} did not complete`);
   }
@@ -102,7 +102,7 @@ export class ManagementRun {
   }
 }
 
-/** One more principal asks for the transition that a waiting run was made for. */
+/** Adds a requester to the waiting run of the same transition. */
 export function joined({ nowMs, newId }: Host, before: Run, principal: string): RunWrite {
   const { runId, version: expectedVersion } = before;
   const { run, events } = stamp(before, [starterAdded(principal)], { runId, nowMs: nowMs(), newId });

@@ -14,8 +14,8 @@ const DAY_SEC = 86_400;
 const WEEK_SEC = 7 * DAY_SEC;
 
 /**
- * Where a deployment becomes what it is. Whoever asks for it brings it about, in the commit that changes the deployment; the node
- * itself only waits for that, and no longer than an approval holds.
+ * The node of deployment runs. The request brings the transition about, in the commit that changes the deployment; the node itself
+ * only waits for that, and no longer than an approval holds.
  */
 export const deploymentNode: EffectNodeType = {
   kind: "effect",
@@ -31,12 +31,12 @@ export const deploymentNode: EffectNodeType = {
   },
 };
 
-/** How long an approval holds. */
+/** The time for which an approval holds. */
 export function applyWithinSecOf({ applyWithinSec = DAY_SEC }: Pick<PolicyGate, "applyWithinSec"> = {}): number {
   return applyWithinSec;
 }
 
-/** What people are asked, and about what. */
+/** The question to the approvers, and its subject. */
 export interface GateAsked {
   readonly gateId: string;
   readonly gate: PolicyGate;

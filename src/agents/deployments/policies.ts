@@ -41,7 +41,7 @@ export async function getPolicy(host: Needs, visible: Visibility, subject: strin
   return policyIn(found);
 }
 
-/** What a transition of an agent needs: by its own policy, else by the default one, else nothing. */
+/** The rule for transitions of an agent: its own policy, else the default one, else none. */
 export async function ruleFor(
   host: Needs,
   visible: Visibility,
@@ -64,7 +64,7 @@ export interface PutPolicy {
   readonly rules: PromotionRules;
 }
 
-/** What could never be met, or would be met by nothing, is refused now. */
+/** Policies that could never be met, or would always be met, are refused. */
 export async function putPolicy(
   host: Setting,
   evidence: EvidenceReader,
@@ -72,17 +72,17 @@ export async function putPolicy(
 ): Promise<PromotionPolicy> {
   requireTenantKey(caller);
   if (!SUBJECT.test(subject)) throw refuse(`a policy is of an agent, or is called ${DEFAULT_POLICY}`);
-  // What a policy names is looked up by every letter, so nothing can be taken out of it.
+  // Names in a policy are looked up as they are, so secrets cannot be removed from them.
   if (!isDeepStrictEqual(host.scrubber.scrubValue(given), given)) {
     throw refuse("something that the policy names looks like a secret");
   }
   const rules = await eachRule(given, (rule, where) => checkedRule(host, evidence, caller, rule, where));
-  const standing = await read(host, caller, subject);
+  const current = await read(host, caller, subject);
   const atMs = host.nowMs();
   const policy: PromotionPolicy = {
     subject,
     rules,
-    revision: (standing?.revision ?? 0) + 1,
+    revision: (current?.revision ?? 0) + 1,
     setBy: caller.principal,
     setAt: new Date(atMs).toISOString(),
   };
@@ -177,7 +177,7 @@ async function checkGate(
   const known = await roleTable(host, visible);
   for (const role of [requiredRole, override?.requiredRole]) {
     if (role !== undefined && !Object.hasOwn(known, role)) {
-      throw refuse(`${where} names role ${role}, which nobody has defined; there are ${Object.keys(known).join(", ")}`);
+      throw refuse(`${where} names the undefined role ${role}; defined are ${Object.keys(known).join(", ")}`);
     }
   }
   if (requiredScope !== undefined && !(SCOPES as readonly string[]).includes(requiredScope)) {

@@ -6,7 +6,7 @@ import type { Agents } from "../agents.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import { activeOf, type Deployments, noDeployments } from "./deployments.ts";
 
-/** What is deployed, at the revision it was read at. */
+/** Deployments with the revision they were read at. */
 export interface StoredDeployments {
   readonly now: Deployments;
   /** 0 where nothing is stored yet. */
@@ -14,8 +14,8 @@ export interface StoredDeployments {
 }
 
 /**
- * A workspace deploys for itself: what is active there is active nowhere else, and what is active in the tenant is not active there.
- * Nobody gets a version by way of a place that he did not ask.
+ * A workspace deploys for itself: versions active there are active nowhere else, and those of the tenant are not active there. A
+ * caller gets only versions of the place that it asked for.
  */
 function idOf({ tenant, workspace }: Visibility, agentId: string) {
   const key = workspace === undefined ? agentId : `${agentId}/${workspace}`;
@@ -26,10 +26,10 @@ export async function readDeployments(
   store: Documents,
   place: Visibility,
   agentId: string,
-  { standing }: Pick<Agents, "standing">,
+  { fixedDeployments }: Pick<Agents, "fixedDeployments">,
 ): Promise<StoredDeployments> {
   const found = await store.readDocument(idOf(place, agentId));
-  if (found === undefined) return { now: standing?.(agentId) ?? noDeployments(agentId), revision: 0 };
+  if (found === undefined) return { now: fixedDeployments?.(agentId) ?? noDeployments(agentId), revision: 0 };
   return { now: JSON.parse(found.body) as Deployments, revision: found.revision };
 }
 
@@ -55,21 +55,22 @@ export async function isPromoted(
   store: Documents,
   place: Visibility,
   { agentId, version, contentHash }: Pick<InstalledAgent, "agentId" | "version" | "contentHash">,
-  agents: Pick<Agents, "standing"> = {},
+  agents: Pick<Agents, "fixedDeployments"> = {},
 ): Promise<boolean> {
   const { now } = await readDeployments(store, place, agentId, agents);
   return own(now.versions, version)?.agentHash === contentHash;
 }
 
 /**
- * What runs get that name neither a version nor a channel: versions that are active for all runs, the highest first. One with a share was
- * let pass for that share only. Undefined before any version was active: from then on nothing stands in for what was taken out of service.
+ * Versions for runs that name neither a version nor a channel: those active for all runs, the highest first. A version with a
+ * share was approved for that share only. Undefined before any version was active: from then on nothing replaces a version that
+ * was taken out of service.
  */
 export async function unnamedVersions(
   store: Documents,
   place: Visibility,
   agentId: string,
-  agents: Pick<Agents, "standing"> = {},
+  agents: Pick<Agents, "fixedDeployments"> = {},
 ): Promise<string[] | undefined> {
   const { now } = await readDeployments(store, place, agentId, agents);
   if (Object.values(now.versions).every(({ state }) => BEFORE_SERVICE.has(state))) return undefined;
@@ -83,7 +84,7 @@ export async function activeVersions(
   store: Documents,
   place: Visibility,
   agentId: string,
-  agents: Pick<Agents, "standing"> = {},
+  agents: Pick<Agents, "fixedDeployments"> = {},
 ): Promise<string[]> {
   return activeOf((await readDeployments(store, place, agentId, agents)).now);
 }

@@ -11,7 +11,7 @@ import {
 import { carrierOf } from "./channel-places.ts";
 import { type Deployed, type Deployments, isActive, stateOf } from "./deployments.ts";
 
-/** What a legal transition comes to. Nothing of it holds before it is committed. */
+/** The result of a legal transition. It takes effect when it is committed. */
 export interface Decided {
   readonly next: Deployments;
   readonly events: readonly EventDraft[];
@@ -21,7 +21,7 @@ export interface Decided {
   readonly other?: string;
 }
 
-/** What the transition rests on, for the record. */
+/** The evidence and the approval of a transition, for the record. */
 export interface Grounds {
   readonly agentHash: string;
   readonly evalRunId?: string;
@@ -30,7 +30,7 @@ export interface Grounds {
 
 export type Decide = (now: Deployments, request: DeploymentTransition, grounds: Grounds) => Decided;
 
-/** Where each state can be promoted to. From paused it is the way back. */
+/** The states that each state can be promoted to. From paused it is the return. */
 export const PROMOTES: Readonly<Partial<Record<DeploymentState, DeploymentState>>> = {
   draft: "test",
   test: "staged",
@@ -45,7 +45,7 @@ const LEADS_TO: Readonly<Record<Exclude<TransitionWord, "promote">, DeploymentSt
   "adjust-canary": "active",
 };
 
-/** What a transition has no use for is a mistake of whoever sends it, and maybe a grave one. */
+/** Fields that a transition does not use are refused: they may be a grave mistake of the sender. */
 export function checkFields({ transition, toState, channel, canaryPercent }: DeploymentTransition): void {
   if (transition === "promote") return;
   if (channel !== undefined) throw refuse("channel goes with promote");
@@ -69,7 +69,7 @@ export function requireChannel(channel: string): void {
   throw refuse(`there is no channel ${channel} here; there are ${CHANNELS.join(" and ")}`);
 }
 
-/** A share of which nobody takes the rest would make runs fail by chance. */
+/** A share is refused where no version takes the rest: runs would fail by chance. */
 export function requireRest(now: Deployments, channel: string, version: string): void {
   const percent = own(now.versions, version)?.canaryPercent ?? 100;
   if (percent === 100 || carrierOf(now, channel, version) !== undefined) return;
@@ -86,7 +86,7 @@ export function settled(now: Deployments, version: string, deployed: Deployed): 
   return { ...now, versions: { ...now.versions, [version]: deployed } };
 }
 
-/** What a version that stays deployed keeps: what it is, and the evaluation that speaks for it. The gate was of another transition. */
+/** Keeps the content and the evaluation of a version that stays deployed. The gate belonged to another transition. */
 export function regrounded(before: Deployed, { evalRunId, approvalGateId }: Grounds): Deployed {
   const { approvalGateId: _, ...kept } = before;
   return {

@@ -81,18 +81,18 @@ describe("a rollback", () => {
 
   test("brings back for everything nobody who had a share when the place was taken", () => {
     const now = having(on("stable", A), on("stable", B, 10), pause(A), on("stable", C), share(B, 100));
-    expect(refusal(now, rollback(C))).toContain("took nobody's place");
+    expect(refusal(now, rollback(C))).toContain("replaced no version");
   });
 
   test("brings back who was there when the version came last, and nobody from before", () => {
     const now = having(on("stable", A), on("stable", B), pause(B), on("stable", C), deprecate(C), on("stable", B));
-    expect(refusal(now, rollback(B))).toContain("took nobody's place");
+    expect(refusal(now, rollback(B))).toContain("replaced no version");
   });
 
   test("leaves no channel to who has a share of it", () => {
     const now = having(on("stable", A), on("stable", B), on("stable", A), share(A, 5), pause(A));
     expect(refusal(now, rollback(B))).toContain(
-      "1.0.0, which has a share of 5 % and nobody to serve the rest on stable",
+      "1.0.0, which has a share of 5 % and no version to serve the rest on stable",
     );
   });
 });

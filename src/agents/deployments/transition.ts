@@ -16,8 +16,8 @@ import { recordOf, stateOf } from "./deployments.ts";
 import { ManagementRun, type Wanted } from "./management-run.ts";
 import { managementPlan, planWrite } from "./management-workflow.ts";
 import { ruleFor } from "./policies.ts";
+import { recordRefusal } from "./record-refusal.ts";
 import { deploymentsWrite, readDeployments } from "./stored-deployments.ts";
-import { told } from "./tell-refusal.ts";
 import type { Decided } from "./transition-rules.ts";
 
 export interface Transition {
@@ -29,15 +29,15 @@ export interface Transition {
 
 export interface Applied {
   readonly deployment: AgentDeployment;
-  /** The run that tells of it. */
+  /** The run that records the transition. */
   readonly runId: string;
 }
 
 const ATTEMPTS = 10;
 
 /**
- * May they, is it a legal move, do the people who are asked agree, does the evaluation hold: in this order, each answer a no unless it
- * is a yes. What comes of it is one commit, decided at what it was read at; whoever is second decides anew.
+ * Checks permission, the legal moves, the approval and the evaluation, in this order; each must hold. The result is one commit,
+ * decided at the revision that was read; a concurrent commit makes it decide anew.
  */
 export async function transition(host: Host, services: DeploymentServices, command: Transition): Promise<Applied> {
   const wanted = await authorised(host, services, command);
@@ -60,7 +60,7 @@ const SCOPES: Readonly<Record<DeploymentTransition["transition"], string>> = {
 async function authorised(host: Host, services: DeploymentServices, command: Transition): Promise<Wanted> {
   const { caller, agentId, request } = command;
   const { evalRunId = "" } = request;
-  // It is looked up by every letter and shown to whoever is asked, also where it is refused.
+  // The id is looked up as it is and shown to approvers, also where it is refused.
   if (host.scrubber.scrubText(evalRunId) !== evalRunId) {
     throw new AppError("validation_error", { problem: "evalRunId looks like a secret; name an evaluation" });
   }
@@ -72,7 +72,7 @@ async function authorised(host: Host, services: DeploymentServices, command: Tra
   const found = `${missingFrom} does not grant it`;
   const conditions = [{ condition: "authorisation", wanted: `scope ${scope}`, found, met: false }];
   const error = new AppError("forbidden", { scopeRequired: scope, missingFrom, conditions });
-  throw await told(host, services.refusals, { ...wanted, denied: `${scope}: ${found}` }, error);
+  throw await recordRefusal(host, services.refusals, { ...wanted, denied: `${scope}: ${found}` }, error);
 }
 
 async function installed({ agents }: DeploymentServices, { caller, agentId, request }: Transition) {
@@ -102,7 +102,7 @@ async function attempt(
   if (gated === "moved") return "moved";
   const conditions = [...considered.conditions, ...(gated === undefined ? [] : [gated.condition]), ...proven];
   if (proven.some(({ met }) => !met)) {
-    throw await told(host, services.refusals, wanted, unproven(conditions), gated?.run.runId);
+    throw await recordRefusal(host, services.refusals, wanted, unproven(conditions), gated?.run.runId);
   }
   return apply({ ...considered, conditions }, gated?.run, evidence, command.record);
 }
@@ -126,7 +126,7 @@ function legal(considered: Considered): Considered {
   return { ...considered, conditions: [...conditions, { ...move, found, met: true }] };
 }
 
-/** What is named as evidence has to be some, whether or not the policy asks for it. */
+/** A named evaluation must be valid evidence, whether or not the policy requires one. */
 async function evidenceFor({ evidence }: DeploymentServices, considered: Considered): Promise<Evidence> {
   const { wanted, agent, place: visible, rule } = considered;
   const { evalRunId } = wanted.request;

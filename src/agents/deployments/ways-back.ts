@@ -6,8 +6,8 @@ import { refuse, settled } from "./transition-rules.ts";
 type Ways = readonly (readonly [channel: string, target: string])[];
 
 /**
- * By channel, the version that comes back there when this one is rolled back; of a version that serves nobody any more, those that it
- * replaced once.
+ * By channel, the version that returns when this one is rolled back; for a version that is active nowhere, those that it replaced
+ * before.
  */
 export function waysBack(now: Deployments, version: string): Readonly<Record<string, string>> {
   const serves = channelsOf(now, version);
@@ -24,7 +24,7 @@ export function waysBack(now: Deployments, version: string): Readonly<Record<str
   return Object.fromEntries(ways);
 }
 
-/** With the share it has, and only where the version leaves a place: one that serves nobody makes room for nobody. */
+/** Brings the targets back with their shares, and only where the version leaves a place: one that is not active leaves none. */
 export function broughtBack(now: Deployments, version: string, targets: readonly string[]): Deployments {
   if (channelsOf(now, version).length === 0) return now;
   return targets.reduce(
@@ -33,7 +33,7 @@ export function broughtBack(now: Deployments, version: string, targets: readonly
   );
 }
 
-/** Where somebody carries a channel beside it, it leaves its share to that one, whoever was there when it came. */
+/** Where another version carries a channel, that one gets the share, whichever version was there before. */
 function waysFromEach(now: Deployments, version: string, serves: readonly string[]): Ways {
   const taken = placesTaken(now, version);
   return serves.flatMap((channel) => {
@@ -42,12 +42,12 @@ function waysFromEach(now: Deployments, version: string, serves: readonly string
   });
 }
 
-/** Whoever was put there for a part of the runs does not come back for all of them. */
+/** A version with a share of the runs does not return for all of them. */
 function requireWhole(now: Deployments, version: string, target: string, channel: string): void {
   const percent = own(now.versions, target)?.canaryPercent;
   if (percent === undefined) return;
   throw refuse(
-    `${version} took the place of ${target}, which has a share of ${percent} % and nobody to serve the rest on ${channel}; pause it`,
+    `${version} replaced ${target}, which has a share of ${percent} % and no version to serve the rest on ${channel}; pause it`,
   );
 }
 

@@ -83,7 +83,7 @@ async function answerCall(offer: ToolOffer, value: unknown, signal: AbortSignal)
   const result = await offer.call(value.tool, value.arguments ?? {}, signal);
   if ("refusal" in result) return REFUSALS[result.refusal];
   if (result.status === "ok") return { status: 200, body: { result: result.outcome ?? null } };
-  // What a tool answers is 200, errors too: the request itself was good.
+  // Results of tools are 200, errors too: the request itself was valid.
   return { status: result.status === "forbidden" ? 403 : 200, body: { error: toolError(result) } };
 }
 

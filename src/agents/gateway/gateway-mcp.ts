@@ -5,7 +5,7 @@ import { type ToolResult, toolError } from "../tool-surface.ts";
 import { type GatewayAnswer, type GatewayRequest, REFUSALS, TOOL_NAME_MAX } from "./gateway-answer.ts";
 import type { ToolOffer } from "./tool-offer.ts";
 
-/** Answers one message of MCP over streamable HTTP, without a session: the token says whose it is. */
+/** Answers one message of MCP over streamable HTTP, without a session: the token names the invocation. */
 export async function answerMcp(offer: ToolOffer, message: unknown, request: GatewayRequest): Promise<GatewayAnswer> {
   const server = new Server({ name: "assay-tools", version: "1" }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: offer.tools.map(describedTool) }));

@@ -12,7 +12,7 @@ export interface GatewaySettings extends OfferLimits {
   /** The base URL for agents on other machines; absent: they cannot be offered the gateway. */
   readonly remoteUrl?: string;
   readonly maxBodyBytes: number;
-  /** How long a request may take to arrive. */
+  /** The time limit for a request to arrive. */
   readonly requestMs: number;
 }
 
@@ -24,7 +24,7 @@ export const GATEWAY_DEFAULTS: GatewaySettings = {
   callsMax: 1000,
 };
 
-/** Where the tools of one invocation are, and the token for them. */
+/** The address of the tools of one invocation, and the token for them. */
 export interface OfferedTools {
   readonly url: string;
   readonly token: string;

@@ -29,7 +29,7 @@ export class ToolOffer {
     this.#limits = limits;
   }
 
-  /** Calls a tool, or says why not. A call whose caller went away is broken off. */
+  /** Calls a tool, or returns why not. A call whose client disconnected is aborted. */
   async call(
     name: string,
     args: unknown,
@@ -57,7 +57,7 @@ export class ToolOffer {
   }
 }
 
-/** Tokens are looked up by their digest, so that the time a lookup takes says nothing about the token. */
+/** Tokens are looked up by their digest, so that the time of a lookup reveals nothing about the token. */
 export function tokenDigest(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }

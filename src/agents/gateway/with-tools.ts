@@ -2,7 +2,7 @@ import type { AgentAnswer, AgentTask } from "../binding.ts";
 import { failed } from "../bindings/failure.ts";
 import type { OfferedTools, ToolGateway } from "./tool-gateway.ts";
 
-/** Where an agent finds its tools; undefined where it is offered none. */
+/** The address of an agent's tools; undefined where it has none. */
 export type ToolAccess = Pick<OfferedTools, "url" | "token"> | undefined;
 
 /** Why an agent cannot be offered tools, in a binding's `noTools`; nothing where it can. Without a gateway no fixture reaches it. */
@@ -24,7 +24,7 @@ export async function withTools(
   try {
     offered = await gateway.offer(tools, signal, agentUrl);
   } catch (error) {
-    // Its port may be that of another process here. An agent that may call nothing does not need it.
+    // Agents without tools do not need the gateway, whose port may be taken by another process.
     if (tools.tools.length === 0) return call(undefined);
     return failed("agent_not_configured", `the tool gateway cannot be started: ${(error as Error).message}`);
   }

@@ -10,11 +10,11 @@ import type { MemoryAdapter, MemoryChange, SeenBy } from "./memory-adapter.ts";
 import type { MemoryScope } from "./memory-document.ts";
 import { type MemoryActions, memoryTools } from "./memory-tools.ts";
 
-/** What an agent has of its memory while it works at one task. */
+/** An agent's memory during one task. */
 export interface BoundMemory {
-  /** As it was when the run began. */
+  /** Entries at the start of the run. */
   readonly entries: readonly MemoryEntry[];
-  /** Those of its allow-list. */
+  /** The memory tools of its allow-list. */
   readonly tools: ToolSurface;
 }
 
@@ -23,11 +23,11 @@ export interface Binding {
   readonly node: WorkflowNode;
   readonly agent: InstalledAgent;
   readonly ref: AgentRef;
-  /** Writes a change of the memory and the event that says so, or neither. */
-  write(events: readonly EventDraft[], beside: Beside): Promise<void>;
+  /** Writes a change of the memory together with its event, or neither. */
+  write(events: readonly EventDraft[], sideWrites: Beside): Promise<void>;
 }
 
-/** Where nobody names a memory, an agent has one of its own. */
+/** An agent has a memory of its own where no memory is named. */
 export function scopeFor({ tenant, workspace }: Owner, agentId: string, memoryRef = `agent:${agentId}`): MemoryScope {
   return { tenant, ...(workspace === undefined ? {} : { workspace }), memoryRef };
 }
@@ -41,7 +41,7 @@ export function seenBy({ runId, startedAt, forkedFrom }: Run): SeenBy {
   return { runId, asOfMs: Date.parse(forkedFrom?.at ?? startedAt) };
 }
 
-/** Undefined where the agent's manifest asks for no memory, or there is none. */
+/** Undefined where the agent's manifest asks for no memory, or the host has none. */
 export async function bindMemory(
   adapter: MemoryAdapter | undefined,
   binding: Binding,
@@ -61,7 +61,7 @@ export async function bindMemory(
 
 const ATTEMPTS = 3;
 
-/** Somebody else may change the same entry in the same moment; then the change is decided anew. */
+/** A concurrent change of the same entry makes this one be decided anew. */
 async function written(
   { node, agent, write }: Binding,
   scope: MemoryScope,
@@ -79,7 +79,7 @@ async function written(
   }
 }
 
-/** Names what was written; never what it says. */
+/** Names the written entry, never its content. */
 export function writtenEvent(
   nodeId: string,
   agentId: string | undefined,

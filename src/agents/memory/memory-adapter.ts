@@ -1,7 +1,7 @@
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
-import { changed, idOf, type Looking, type MemoryScope, prefixOf, visibleIn } from "./memory-document.ts";
+import { changed, idOf, type MemoryScope, prefixOf, type ReadAt, visibleIn } from "./memory-document.ts";
 
 export interface MemorySettings {
   readonly maxEntrySizeBytes: number;
@@ -15,8 +15,8 @@ export interface ListOptions {
   readonly tag?: string;
 }
 
-/** What a run sees: the state at its start. Absent: whatever holds now. */
-export type SeenBy = Pick<Looking, "asOfMs" | "runId">;
+/** The state that a run reads: that at its start. Absent: the present one. */
+export type SeenBy = Pick<ReadAt, "asOfMs" | "runId">;
 
 export interface NewEntry {
   /** Absent: a new one. */
@@ -27,14 +27,14 @@ export interface NewEntry {
   readonly expiresAt?: string;
 }
 
-/** A change that is decided and not written yet: whoever asked writes it with what else belongs to it. */
+/** A change that is decided and not written yet: the caller writes it together with its own records. */
 export interface MemoryChange {
   readonly memoryId: string;
   readonly entry?: MemoryEntry;
   readonly write: DocumentWrite;
 }
 
-/** What agents remember from one run to the next. */
+/** Memory of agents across runs. */
 export interface MemoryAdapter {
   /** Newest first. */
   list(scope: MemoryScope, options?: ListOptions, seenBy?: SeenBy): Promise<MemoryEntry[]>;
@@ -61,29 +61,29 @@ const TAG_LENGTH = 256;
 
 export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY_DEFAULTS): MemoryAdapter {
   const { store, redact, nowMs, newId } = needs;
-  const looking = (seenBy: SeenBy | undefined): Looking => ({ asOfMs: nowMs(), ...seenBy, nowMs: nowMs() });
-  const standing = (scope: MemoryScope, id: string) => store.readDocument(idOf(scope, id));
+  const readAt = (seenBy: SeenBy | undefined): ReadAt => ({ asOfMs: nowMs(), ...seenBy, nowMs: nowMs() });
+  const current = (scope: MemoryScope, id: string) => store.readDocument(idOf(scope, id));
 
   return {
     async list(scope, { limit = LIST_DEFAULT, tag } = {}, seenBy) {
-      const at = looking(seenBy);
+      const at = readAt(seenBy);
       const entries = (await documentsOf(store, scope)).flatMap((document) => visibleIn(document, at) ?? []);
       const newest = entries.sort((a, b) => byTime(b, a));
       return selected(newest, { limit, ...(tag === undefined ? {} : { tag }) });
     },
     async get(scope, id, seenBy) {
-      const document = isUsable(id) ? await standing(scope, id) : undefined;
-      return (document && visibleIn(document, looking(seenBy))) ?? null;
+      const document = isUsable(id) ? await current(scope, id) : undefined;
+      return (document && visibleIn(document, readAt(seenBy))) ?? null;
     },
     async put(scope, { id, content, tags = [], expiresAt }, runId) {
       const memoryId = id ?? newId("mem");
-      // An id is looked up by every letter, so nothing can be taken out of it.
+      // Ids are looked up as they are, so secrets cannot be removed from them.
       if (id !== undefined && redact(id) !== id) refuse("id looks like a secret; take another one");
       const clean = redact(content);
       checkEntry({ id: memoryId, content: clean, expiresAt }, maxEntrySizeBytes);
       const atMs = nowMs();
-      const before = await standing(scope, memoryId);
-      const first = before && visibleIn(before, looking(undefined));
+      const before = await current(scope, memoryId);
+      const first = before && visibleIn(before, readAt(undefined));
       const entry: MemoryEntry = {
         id: memoryId,
         content: clean,
@@ -98,14 +98,14 @@ export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY
       return { memoryId, entry, write: put(changed(idOf(scope, memoryId), before, next, atMs), scope) };
     },
     async delete(scope, id) {
-      const before = isUsable(id) ? await standing(scope, id) : undefined;
-      if (before === undefined || visibleIn(before, looking(undefined)) === undefined) return undefined;
+      const before = isUsable(id) ? await current(scope, id) : undefined;
+      if (before === undefined || visibleIn(before, readAt(undefined)) === undefined) return undefined;
       return { memoryId: id, write: put(changed(idOf(scope, id), before, undefined, nowMs()), scope) };
     },
   };
 }
 
-/** Of entries in their order those that a list has. */
+/** The entries of a list, in their order. */
 export function selected(
   entries: readonly MemoryEntry[],
   { limit = LIST_DEFAULT, tag }: ListOptions = {},

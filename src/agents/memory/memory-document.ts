@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { Document, DocumentId } from "../../store/port/documents.ts";
 
-/** Where memories are kept apart: whoever has the reference but another tenant or workspace finds nothing. */
+/** The boundary of memories: the reference alone, with another tenant or workspace, finds nothing. */
 export interface MemoryScope {
   readonly tenant: string;
   readonly workspace?: string;
-  /** Opaque: whoever made it knows what it stands for. */
+  /** Opaque: only its creator knows its meaning. */
   readonly memoryRef: string;
 }
 
@@ -23,14 +23,14 @@ export interface Remembered {
   readonly versions: readonly Version[];
 }
 
-/** The moment that is looked at, and the run that looks, if it is one. */
-export interface Looking {
+/** The moment of a read, and the run that reads. */
+export interface ReadAt {
   readonly asOfMs: number;
   readonly runId?: string;
   readonly nowMs: number;
 }
 
-/** How long what was replaced or forgotten can still be seen by runs that began before that. */
+/** How long replaced or forgotten entries stay visible to runs that began before. */
 export const HISTORY_MS = 30 * 86_400_000;
 
 export function prefixOf({ workspace, memoryRef }: MemoryScope): string {
@@ -43,7 +43,7 @@ export function idOf(scope: MemoryScope, entryId: string): DocumentId {
 }
 
 /** The entry as it was then; nothing when it was not there, or is over by now. */
-export function visibleIn({ body }: Document, { asOfMs, runId, nowMs }: Looking): MemoryEntry | undefined {
+export function visibleIn({ body }: Document, { asOfMs, runId, nowMs }: ReadAt): MemoryEntry | undefined {
   const { versions } = JSON.parse(body) as Remembered;
   const version = versions.findLast(
     (one) => one.fromMs <= asOfMs && (one.untilMs === undefined || one.untilMs > asOfMs) && !isOwn(one, runId),
@@ -60,11 +60,11 @@ function isOwn(version: Version, runId: string | undefined): boolean {
 /** The document with one more version, or with none that still holds. */
 export function changed(
   id: DocumentId,
-  standing: Document | undefined,
+  current: Document | undefined,
   next: Omit<Version, "fromMs"> | undefined,
   nowMs: number,
 ): Document {
-  const { versions } = standing === undefined ? { versions: [] } : (JSON.parse(standing.body) as Remembered);
+  const { versions } = current === undefined ? { versions: [] } : (JSON.parse(current.body) as Remembered);
   const before = versions
     .map((one) => ({ ...one, untilMs: one.untilMs ?? nowMs }))
     .filter((one) => one.untilMs > nowMs - HISTORY_MS);
@@ -73,7 +73,7 @@ export function changed(
   const overMs = next === undefined ? nowMs + HISTORY_MS : expiresAt === undefined ? undefined : Date.parse(expiresAt);
   return {
     ...id,
-    revision: (standing?.revision ?? 0) + 1,
+    revision: (current?.revision ?? 0) + 1,
     atMs: nowMs,
     ...(overMs === undefined ? {} : { expiresAtMs: Math.max(overMs, nowMs) }),
     body: JSON.stringify({ versions: after } satisfies Remembered),

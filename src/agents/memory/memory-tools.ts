@@ -4,7 +4,7 @@ import { closed, matches, problemsOf, Type } from "../../protocol/schema.ts";
 import type { ToolDescriptor, ToolResult, ToolSurface } from "../tool-surface.ts";
 import type { ListOptions, NewEntry } from "./memory-adapter.ts";
 
-/** What the memory tools do, for one invocation. */
+/** The actions of the memory tools for one invocation. */
 export interface MemoryActions {
   list(options: ListOptions): Promise<readonly MemoryEntry[]>;
   get(id: string): Promise<MemoryEntry | null>;
@@ -14,7 +14,7 @@ export interface MemoryActions {
   delete(id: string): Promise<{ readonly id: string } | null>;
 }
 
-/** Those that read what a memory holds. */
+/** Tools that read the content of a memory. */
 export const READING_MEMORY: readonly string[] = ["memory:list", "memory:get"];
 
 /** The memory tools of an allow-list. */

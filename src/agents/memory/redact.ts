@@ -10,8 +10,8 @@ export interface NamedSecret {
 const SHORTEST = 4;
 
 /**
- * Takes secrets out of what is to be remembered: those with a name leave `[REDACTED:<name>]` behind, so that it can be told which one was
- * there, and whatever else looks like one is masked.
+ * Removes secrets from text to be remembered: named secrets leave `[REDACTED:<name>]` behind, which says which one was there;
+ * other text that looks like a secret is masked.
  */
 export function redactor(
   secrets: readonly NamedSecret[],

@@ -3,37 +3,37 @@ import { type RetryWorld, retrying } from "../retrying.ts";
 import { withinTime } from "../within-time.ts";
 import { tooSlow } from "./model-problem.ts";
 import type { Format, ModelSettings } from "./model-settings.ts";
-import { type TakenTurn, type Told, type TurnRequest, takeTurn } from "./take-turn.ts";
+import { type TakenTurn, type TurnRequest, type TurnWatcher, takeTurn } from "./take-turn.ts";
 
-/** How to ask a model, and what was learnt of it. */
+/** How to ask a model; the format adapts to the server. */
 export interface Asking {
   readonly settings: ModelSettings;
   readonly prices: readonly PriceTable[];
   readonly world: RetryWorld;
-  /** For one attempt; without it the signal alone says when it is too late. */
+  /** The time limit of one attempt; without it only the signal limits. */
   readonly attemptMs?: number;
   /** Changes when the server turns out not to know the format. */
   format: Format;
 }
 
-export interface Teller extends Told {
-  /** What was told is broken off and comes again. */
+export interface CallWatcher extends TurnWatcher {
+  /** The call broke off; its events come again. */
   again(): void;
 }
 
 /**
- * One turn of a model, with as many attempts as are allowed. A server that does not take the wished format is asked in words, now and
- * from then on. Rejects when the signal is aborted.
+ * One turn of a model, with as many attempts as are allowed. A server that does not support the requested format is asked in
+ * words, now and in later turns. Rejects when the signal is aborted.
  */
 export async function askModel(
   asking: Asking,
   requestIn: (format: Format) => TurnRequest,
-  teller: Teller,
+  watcher: CallWatcher,
   signal: AbortSignal,
 ): Promise<TakenTurn> {
   const { settings, prices, world, attemptMs } = asking;
   const take = (request: TurnRequest): Promise<TakenTurn> => {
-    const within = (inTime: AbortSignal) => takeTurn(settings, request, prices, teller, inTime);
+    const within = (inTime: AbortSignal) => takeTurn(settings, request, prices, watcher, inTime);
     if (attemptMs === undefined) return within(signal);
     return withinTime(attemptMs, signal, within, () => ({ problem: tooSlow(attemptMs) }));
   };
@@ -44,12 +44,12 @@ export async function askModel(
       "problem" in taken && taken.problem.isRefusedRequest && request.schema !== undefined && asking.format !== "words";
     if (!isAskedForLess) return taken;
     const plain = await take(requestIn("words"));
-    // Only when it helps was it the format that was refused.
+    // A success in words shows that the format was refused.
     if ("turn" in plain) asking.format = "words";
     return plain;
   };
   return retrying(settings, world, signal, async (count) => {
-    if (count > 1) teller.again();
+    if (count > 1) watcher.again();
     const taken = await attempt();
     if ("turn" in taken || !taken.problem.again) return { done: taken };
     return { again: true, retryAfter: taken.problem.retryAfter, last: taken };

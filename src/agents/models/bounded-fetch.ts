@@ -4,14 +4,14 @@ import { postHttp } from "../../engine/outbound/post-http.ts";
 import { limitedBytes } from "../limited-bytes.ts";
 import { littleByLittle } from "./little-by-little.ts";
 
-/** What became of one call, as far as those who read its answer are not told. */
+/** The outcome of one call, as far as readers of its answer cannot see it. */
 export interface Carried {
   tooLarge: boolean;
   /** A stream of events is what was asked for. */
   answer: "none" | "stream" | "other";
 }
 
-/** No reason that anybody reads is longer. */
+/** Error messages are cut here. */
 const REASON_BYTES = 64 * 1024;
 
 /** Posts as `fetch` does, and reads no more than so many bytes of the answer. Notes down how it went. */
@@ -50,7 +50,7 @@ async function post(address: URL, { headers, body, signal }: RequestInit = {}): 
   throw new TypeError("fetch failed", { cause: begun.error });
 }
 
-/** Those of which nobody may say that they have a body. */
+/** Status codes of responses that must not have a body. */
 const EMPTY = [101, 204, 205, 304];
 
 function responseOf(answer: IncomingMessage): Response {

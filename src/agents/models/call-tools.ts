@@ -3,8 +3,8 @@ import type { ToolDescriptor, ToolResult, ToolSurface } from "../tool-surface.ts
 import type { ToolCall } from "./take-turn.ts";
 
 /**
- * Calls what a model asked for, one after the other, and says it in a message. A tool that it may not call is asked for all the same:
- * the surface refuses it and notes that it was asked.
+ * Calls the requested tools, one after the other, and returns the results as a message. A tool that is not allowed is passed on as
+ * well: the surface refuses it and records the request.
  */
 export async function callTools(
   calls: readonly ToolCall[],

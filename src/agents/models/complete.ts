@@ -11,7 +11,7 @@ export interface CompletionMessage {
 }
 
 export interface Completion {
-  /** Empty when the model said nothing. */
+  /** Empty when the model returned no text. */
   readonly text: string;
   /** Why it stopped: `stop`, `length`, `content-filter`, … */
   readonly finish: string;
@@ -51,10 +51,16 @@ async function ask(
 ): Promise<TakenTurn> {
   const { askModel } = await import("./ask-model.ts");
   const system = messages.filter(({ role }) => role === "system").map(({ content }) => content);
-  const said = messages.flatMap(({ role, content }) => (role === "system" ? [] : [{ role, content }]));
+  const conversation = messages.flatMap(({ role, content }) => (role === "system" ? [] : [{ role, content }]));
   const requestIn = (wished: Format) => {
     const format = formatFor(schema, wished);
-    return { system: systemFor(system.join("\n\n"), schema, format), messages: said, tools: new Map(), format, schema };
+    return {
+      system: systemFor(system.join("\n\n"), schema, format),
+      messages: conversation,
+      tools: new Map(),
+      format,
+      schema,
+    };
   };
   return askModel(asking, requestIn, { chunk: () => {}, reasoning: () => {}, again: () => {} }, signal);
 }

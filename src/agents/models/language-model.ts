@@ -31,13 +31,13 @@ export async function languageModel(settings: ModelSettings, fetch: typeof globa
   }
 }
 
-/** Under the name that the provider's package looks for them. */
+/** Options under the name that the provider's package reads. */
 export function providerOptions({ provider, providerName, options = {} }: ModelSettings) {
   switch (provider) {
     case "openai-compatible":
       return { [providerName]: options };
     case "openai":
-      // What people write as a schema is seldom in the subset that strict mode takes.
+      // Schemas written by people are seldom in the subset of strict mode.
       return { openai: { strictJsonSchema: false, ...options } };
     case "anthropic":
       return { anthropic: options };

@@ -29,21 +29,21 @@ export function tooSlow(timeoutMs: number): ModelProblem {
 export const BROKE_OFF = problem("agent_unreachable", "its answer broke off", true);
 export const NO_STREAM = problem("agent_output_invalid", "what it answered is not a stream of a completion");
 
-/** What an error that the AI SDK met means. */
+/** Maps an error of the AI SDK to a problem. */
 export function problemFrom(error: unknown, carried: Carried, { key, maxOutputBytes }: ModelSettings): ModelProblem {
   if (carried.tooLarge) return tooLarge(maxOutputBytes);
   if (carried.answer === "other") return NO_STREAM;
   if (APICallError.isInstance(error)) {
     const { statusCode } = error;
     if (statusCode === undefined) return unreachable(error.cause ?? error);
-    // With a good status it is the beginning of the answer that could not be read.
+    // With a success status the beginning of the answer could not be read.
     return statusCode < 300 ? problemIn(error.cause) : refusedBy(error, statusCode, key);
   }
   if (carried.answer === "none") return unreachable(error);
   return problemIn(error);
 }
 
-/** Of a stream: it is none, or the connection was cut, or the server says that it cannot go on. */
+/** Problems of a stream: an invalid one, a lost connection, or an error of the server. */
 function problemIn(error: unknown): ModelProblem {
   if (TypeValidationError.isInstance(error)) {
     const place = placeIn(error.cause);
@@ -54,11 +54,11 @@ function problemIn(error: unknown): ModelProblem {
 
 interface Mismatch {
   readonly path?: readonly unknown[];
-  /** Of each of the shapes that it might have had. */
+  /** The mismatches for each of the possible shapes. */
   readonly errors?: readonly (readonly Mismatch[])[];
 }
 
-/** Which member is not as the format has it, such as `usage.output_tokens`. Nothing of its value. */
+/** The path of the invalid member, such as `usage.output_tokens`, without its value. */
 function placeIn(cause: unknown): string {
   const names: unknown[] = [];
   let [found] = (cause as { issues?: readonly Mismatch[] } | null)?.issues ?? [];
@@ -104,7 +104,7 @@ function unreachable(error: unknown): ModelProblem {
   return problem("agent_unreachable", `it cannot be reached: ${why}`, true);
 }
 
-/** Of the innermost error that has one: the outer ones only say that fetching failed. */
+/** The code of the innermost error that has one: the outer ones are generic. */
 function codeOf(error: unknown): string {
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
   if (cause !== undefined && cause !== null) return codeOf(cause);

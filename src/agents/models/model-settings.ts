@@ -3,19 +3,19 @@ import { RETRY_DEFAULTS, type RetrySettings } from "../retrying.ts";
 export const PROVIDERS = ["openai-compatible", "openai", "anthropic"] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
-/** How a model is asked for JSON: by its schema, as some JSON object, or in words alone. */
+/** The ways to ask a model for JSON: by its schema, as some JSON object, or in words alone. */
 export const FORMATS = ["schema", "json", "words"] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** A model and how it is asked. Holds a key: it is never shown. */
 export interface ModelSettings extends RetrySettings {
   readonly provider: Provider;
-  /** What usage and prices call the provider. */
+  /** The provider's name in usage and prices. */
   readonly providerName: string;
   readonly baseUrl: string;
   readonly model: string;
   readonly key?: string | undefined;
-  /** Of `openai` alone. */
+  /** For `openai` only. */
   readonly api?: "chat" | "responses" | undefined;
   readonly format: Format;
   readonly temperature?: number | undefined;
@@ -23,9 +23,9 @@ export interface ModelSettings extends RetrySettings {
   readonly seed?: number | undefined;
   /** Handed to the provider as they are, such as `reasoningEffort`. */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
-  /** For one call of an agent with all its turns and attempts. */
+  /** The limit of one call of an agent with all its turns and attempts. */
   readonly timeoutMs: number;
-  /** Of what it says and thinks in one turn. */
+  /** The limit of text and reasoning in one turn. */
   readonly maxOutputBytes: number;
 }
 
@@ -35,13 +35,13 @@ export const MODEL_DEFAULTS = {
   maxOutputBytes: 4 * 1024 * 1024,
 } as const;
 
-/** Where the providers with one address serve. */
+/** Addresses of the providers that have exactly one. */
 export const BASE_URLS: Readonly<Partial<Record<Provider, string>>> = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com/v1",
 };
 
-/** Of many servers of the compatible kind few know schemas, and most know JSON. */
+/** Few compatible servers support schemas, and most support JSON. */
 export const DEFAULT_FORMATS: Readonly<Record<Provider, Format>> = {
   "openai-compatible": "json",
   openai: "schema",

@@ -11,12 +11,12 @@ import { usageOf } from "./usage-of.ts";
 export interface TurnRequest {
   readonly system?: string | undefined;
   readonly messages: readonly ModelMessage[];
-  /** By names that models can say. */
+  /** Tools under names that models accept. */
   readonly tools: ReadonlyMap<string, ToolDescriptor>;
   readonly format: Format;
   /** JSON Schema of an object; without it the model answers with any text. */
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
-  /** In place of what the settings say. */
+  /** Overrides the limit of the settings. */
   readonly maxOutputTokens?: number | undefined;
   readonly temperature?: number | undefined;
 }
@@ -25,37 +25,37 @@ export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
-  /** What it wrote as arguments is no JSON. */
+  /** Set where the arguments are not JSON. */
   readonly isUnreadable: boolean;
 }
 
-/** What a model said in one turn. */
+/** The output of a model in one turn. */
 export interface Turn {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly finish: string;
   readonly usage?: Usage | undefined;
-  /** For the next turn: with what the provider wants to see of its own again. */
-  readonly said: readonly ModelMessage[];
+  /** Messages for the next turn, with the parts that the provider needs back. */
+  readonly replies: readonly ModelMessage[];
 }
 
 export type TakenTurn = { readonly turn: Turn } | { readonly problem: ModelProblem };
 
-export type Told = Pick<Watcher, "chunk" | "reasoning">;
+export type TurnWatcher = Pick<Watcher, "chunk" | "reasoning">;
 
 /** A streamed token takes some hundred bytes on the wire. */
 const WIRE_FACTOR = 64;
 const WIRE_BYTES = 1024 * 1024;
 
-// It would warn on the console of whoever uses us.
+// Warnings of the package would go to the console of the embedding program.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
-/** Asks a model once and tells what it says while it says it. Rejects when the signal is aborted, and for nothing else. */
+/** Asks a model once and reports its output as it arrives. Rejects when the signal is aborted, and for nothing else. */
 export async function takeTurn(
   settings: ModelSettings,
   request: TurnRequest,
   prices: readonly PriceTable[],
-  told: Told,
+  watcher: TurnWatcher,
   signal: AbortSignal,
 ): Promise<TakenTurn> {
   const { maxOutputBytes } = settings;
@@ -68,34 +68,34 @@ export async function takeTurn(
       model: await languageModel(settings, fetch),
       abortSignal: AbortSignal.any([signal, stop.signal]),
     });
-    const heard = new Heard(maxOutputBytes, told);
+    const reader = new TurnReader(maxOutputBytes, watcher);
     for await (const part of readOnce(result)) {
       signal.throwIfAborted();
       if (part.type === "error") return { problem: problemFrom(part.error, carried, settings) };
       if (part.type === "abort") break;
-      if (!heard.take(part)) return { problem: tooLarge(maxOutputBytes) };
+      if (!reader.take(part)) return { problem: tooLarge(maxOutputBytes) };
     }
     signal.throwIfAborted();
-    const { finish } = heard;
+    const { finish } = reader;
     if (carried.answer !== "stream") return { problem: NO_STREAM };
-    // That is what a stream comes to that stopped without a word about its end.
+    // A stream that stops without an end marker has this finish reason.
     const isUnfinished = finish?.reason === "other" && finish.raw === undefined;
     if (finish === undefined || isUnfinished) return { problem: BROKE_OFF };
     const { messages } = await result.response;
-    const { text, refusal, calls } = heard;
+    const { text, refusal, calls } = reader;
     const turn = {
       text: refusal === "" ? text : refusal,
       calls,
       finish: refusal === "" ? finish.reason : "content-filter",
       usage: usageOf(settings, finish.usage, prices),
-      said: messages.filter(({ role }) => role === "assistant"),
+      replies: messages.filter(({ role }) => role === "assistant"),
     };
     return { turn };
   } catch (error) {
     signal.throwIfAborted();
     return { problem: problemFrom(error, carried, settings) };
   } finally {
-    // Whatever is left of the answer is not waited for.
+    // The rest of the answer is not awaited.
     stop.abort();
   }
 }
@@ -130,7 +130,7 @@ function settingsOf(settings: ModelSettings, request: TurnRequest) {
     // Attempts are ours to count, and to wait between.
     maxRetries: 0,
     includeRawChunks: true,
-    // It would be written to the console otherwise; here it is a part of the stream.
+    // Errors are read from the stream; without this they are also written to the console.
     onError: () => {},
   };
 }
@@ -144,7 +144,7 @@ function outputOf(format: Format, schema: Readonly<Record<string, unknown>>) {
   return { ...output, parsePartialOutput: async ({ text }: { text: string }) => ({ partial: text }) };
 }
 
-/** Without a way to execute them: the calls come back to us. */
+/** Tools without an implementation: the package returns their calls. */
 function toolSet(tools: ReadonlyMap<string, ToolDescriptor>): ToolSet {
   return Object.fromEntries(
     [...tools].map(([name, { description, inputSchema = { type: "object" } }]) => [
@@ -154,17 +154,17 @@ function toolSet(tools: ReadonlyMap<string, ToolDescriptor>): ToolSet {
   );
 }
 
-class Heard {
+class TurnReader {
   text = "";
   refusal = "";
   readonly calls: ToolCall[] = [];
   finish: { reason: string; raw: string | undefined; usage: Parameters<typeof usageOf>[1] } | undefined;
   #left: number;
-  readonly #told: Told;
+  readonly #watcher: TurnWatcher;
 
-  constructor(maxBytes: number, told: Told) {
+  constructor(maxBytes: number, watcher: TurnWatcher) {
     this.#left = maxBytes;
-    this.#told = told;
+    this.#watcher = watcher;
   }
 
   /** False when there is more of it than may be. */
@@ -173,11 +173,11 @@ class Heard {
       case "text-delta":
         if (!this.#fits(part.text)) return false;
         this.text += part.text;
-        if (part.text !== "") this.#told.chunk(part.text);
+        if (part.text !== "") this.#watcher.chunk(part.text);
         return true;
       case "reasoning-delta":
         if (!this.#fits(part.text)) return false;
-        if (part.text !== "") this.#told.reasoning(part.text);
+        if (part.text !== "") this.#watcher.reasoning(part.text);
         return true;
       case "tool-input-delta":
         return this.#fits(part.delta);
@@ -204,7 +204,7 @@ class Heard {
   }
 }
 
-/** Of the chat format; the package for compatible servers leaves it out. */
+/** The refusal of the chat format; the package for compatible servers leaves it out. */
 function refusalIn(raw: unknown): string {
   const choices = (raw as { choices?: unknown } | null)?.choices;
   const [choice] = Array.isArray(choices) ? (choices as { delta?: { refusal?: unknown } | null }[]) : [];

@@ -3,13 +3,13 @@ import type { Usage } from "../binding.ts";
 import { costOf, type PriceTable, priceOf } from "../prices.ts";
 import type { ModelSettings } from "./model-settings.ts";
 
-/** Undefined when the server did not say. */
+/** Undefined when the server reported none. */
 export function usageOf(
   { providerName: provider, model }: ModelSettings,
-  told: LanguageModelUsage,
+  reported: LanguageModelUsage,
   prices: readonly PriceTable[],
 ): Usage | undefined {
-  const { inputTokens, outputTokens, inputTokenDetails } = told;
+  const { inputTokens, outputTokens, inputTokenDetails } = reported;
   if (inputTokens === undefined && outputTokens === undefined) return undefined;
   const { cacheReadTokens, cacheWriteTokens } = inputTokenDetails;
   const tokens = {
@@ -22,7 +22,7 @@ export function usageOf(
   return { provider, model, ...tokens, ...(price === undefined ? {} : { costUsd: costOf(price, tokens) }) };
 }
 
-/** Of a call of which the server does not say what it used. Nobody knows what it cost, unless it cannot cost anything. */
+/** The usage of a call for which the server reports none. The cost is unknown, unless the model is free. */
 export function unmetered({ providerName: provider, model }: ModelSettings, prices: readonly PriceTable[]): Usage {
   const price = priceOf(provider, model, prices);
   const isFree = price !== undefined && Object.values(price).every((amount) => amount === 0);

@@ -10,7 +10,7 @@ import { refusalOf } from "../resolve-agent.ts";
 import { type AgentDesk, type AgentHost, type Asked, askAgent, failureOf, RETURN_VIOLATION } from "./ask-agent.ts";
 
 export const AGENT_NODE_TYPE = "assay.agent";
-/** The same, for whoever asks an agent from outside and not in a workflow of his own; there with the conformance seams. */
+/** The same node for direct calls from outside a workflow; registered with the conformance seams. */
 export const RUN_API_NODE_TYPE = "core.conformance.live-agent";
 
 const Config = Type.Object(
@@ -23,8 +23,8 @@ const Config = Type.Object(
 );
 
 /**
- * Asks an installed agent. Its inputs are the task: the value of `task` where that is the only one, else all of them by name. An answer that the
- * agent itself is not sure of waits for somebody to accept it, and is not asked for again.
+ * Asks an installed agent. Its inputs are the task: the value of `task` where that is the only one, else all of them by name. An
+ * answer below the threshold waits for a person to accept it, and is not asked for again.
  */
 export function agentNode(host: AgentHost, desk: () => AgentDesk, typeId = AGENT_NODE_TYPE): EffectNodeType {
   const source = typeId === AGENT_NODE_TYPE ? ("workflow-node" as const) : ("run-api" as const);
@@ -66,7 +66,7 @@ export function taskOf(inputs: Readonly<Record<string, unknown>>): unknown {
   return names.length === 1 && names[0] === "task" ? inputs["task"] : inputs;
 }
 
-/** What the node hands on, and what is kept while somebody thinks about it. */
+/** The answer of the node, kept while a person decides on it. */
 interface Answer {
   readonly result: unknown;
   readonly outcome: string;
@@ -106,13 +106,13 @@ const Verdict = Type.Object(
 
 /** Accept it, reject it, or a result of one's own, of the same shape. */
 function resumeSchema(returnSchema: object = {}) {
-  // One that refers to itself means another thing inside of another one; then the answer is looked at afterwards.
+  // A schema with references changes its meaning inside another one; then the answer is checked afterwards.
   const isPlain = !/"\$(?:ref|id|dynamicRef|anchor)"/.test(JSON.stringify(returnSchema));
   const result = Type.Unsafe<unknown>(isPlain ? returnSchema : {});
   return { ...Type.Union([Verdict, Type.Object({ result }, closed)]) };
 }
 
-/** Does not return: the node is called again once somebody has answered. */
+/** Does not return: the node is called again once a person has answered. */
 function escalate(context: EffectContext, { agent, invoked, threshold }: Asked, answer: Answer): void {
   const { result, ...rest } = answer;
   context.answerTo({

@@ -13,17 +13,17 @@ import type { Invoked } from "../invocation.ts";
 import { invoke } from "../invoke.ts";
 import { bindMemory } from "../memory/agent-memory.ts";
 import type { MemoryAdapter } from "../memory/memory-adapter.ts";
+import type { Verbosity } from "../message-stream.ts";
 import { wishesOf } from "../model-choice.ts";
 import type { Resolving } from "../resolve-agent.ts";
-import type { Verbosity } from "../spoken.ts";
 import { joined } from "../tools/joined.ts";
+import { EventAppender } from "./event-appender.ts";
 import { closeLost } from "./lost-invocation.ts";
 import { settledAgent } from "./settled-agent.ts";
-import { Telling } from "./telling.ts";
 
 export type AgentHost = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
 
-/** What a node needs to ask an agent. */
+/** Services that a node needs to ask an agent. */
 export interface AgentDesk extends Resolving {
   /** Absent: agents remember nothing. */
   readonly memory?: MemoryAdapter;
@@ -33,7 +33,7 @@ export interface Question {
   readonly ref: AgentRef;
   readonly task: unknown;
   readonly source?: "workflow-node" | "run-api";
-  /** In place of what the agent's own manifest says. */
+  /** Overrides the schema of the agent's manifest. */
   readonly returnSchema?: Readonly<Record<string, unknown>>;
 }
 
@@ -41,11 +41,11 @@ export interface Asked {
   readonly agent: InstalledAgent;
   readonly invocationId: string;
   readonly invoked: Invoked;
-  /** Below this somebody is asked. */
+  /** Confidence below this is escalated to a person. */
   readonly threshold: number;
 }
 
-/** Asks an agent once for a node, and tells the log of it while it happens. What goes wrong is an answer, unless the attempt is over. */
+/** Asks an agent once for a node, and logs its events as they happen. Failures are answers, unless the attempt is over. */
 export async function askAgent(
   host: AgentHost,
   desk: AgentDesk,
@@ -53,22 +53,22 @@ export async function askAgent(
   { ref, task, source = "workflow-node", returnSchema }: Question,
 ): Promise<Asked | { readonly error: RunError }> {
   const { run, node, signal } = context;
-  const telling = new Telling(context);
-  for (const event of await closeLost(host.store, context)) telling.tell(event);
-  const resolved = await settledAgent(desk, context, telling.write, ref);
-  if ("refusal" in resolved) return after(telling, resolved.refusal);
+  const appender = new EventAppender(context);
+  for (const event of await closeLost(host.store, context)) appender.append(event);
+  const resolved = await settledAgent(desk, context, appender.write, ref);
+  if ("refusal" in resolved) return after(appender, resolved.refusal);
   const agent = returnSchema === undefined ? resolved.agent : { ...resolved.agent, returnSchema };
   const { choice, asked: wished, bringsKey } = wishesOf(run);
   const binding = desk.agents.bindingFor(agent, choice, run.owner.tenant);
   if (binding === undefined) {
     const message = `This host does not know how to call ${agent.agentId} for tenant ${run.owner.tenant}; bind it in the agents file.`;
-    return after(telling, { code: "agent_not_configured", message });
+    return after(appender, { code: "agent_not_configured", message });
   }
-  if (bringsKey && binding.kind === "model") return after(telling, NO_KEYS);
+  if (bringsKey && binding.kind === "model") return after(appender, NO_KEYS);
   const invocationId = host.newId("inv");
-  const memory = await bindMemory(desk.memory, { run, node, agent, ref, write: telling.write });
+  const memory = await bindMemory(desk.memory, { run, node, agent, ref, write: appender.write });
   const tools = await toolsOf(desk, agent, signal, run.owner.tenant);
-  if ("code" in tools) return after(telling, tools);
+  if ("code" in tools) return after(appender, tools);
   const threshold = thresholdOf(run, agent);
   const invoked = await invoke(
     {
@@ -92,25 +92,25 @@ export async function askAgent(
       scrubber: scrubberOf(host.scrubber, run),
       newId: host.newId,
       nowMs: host.nowMs,
-      told: telling.told,
+      flushed: appender.flushed,
       signal,
     },
-    telling.tell,
+    appender.append,
     // An invocation is completed when its answer is kept: a crash in between would ask again after it was.
     (event) => context.atEnd([event]),
   );
-  await telling.told();
+  await appender.flushed();
   return { agent, invocationId, invoked, threshold };
 }
 
-/** Nobody is to pay for what somebody wanted to pay for himself. */
+/** Refuse a run that brings its own model key: its cost would be charged to the host's key. */
 export const NO_KEYS: RunError = {
   code: "agent_not_configured",
   message: "The run asks for a key of its own by configurable.ai.credentialRef, and this host keeps no such keys.",
 };
 
-async function after(telling: Telling, error: RunError): Promise<{ readonly error: RunError }> {
-  await telling.told();
+async function after(appender: EventAppender, error: RunError): Promise<{ readonly error: RunError }> {
+  await appender.flushed();
   return { error };
 }
 
@@ -134,7 +134,7 @@ export function thresholdOf({ configurable }: Pick<Run, "configurable">, agent?:
   return typeof wanted === "number" ? wanted : (agent?.confidenceThreshold ?? DEFAULT_ESCALATION_THRESHOLD);
 }
 
-/** What streams by piece by piece is cleaned of the run's own secrets here; the engine sees only whole ones. */
+/** Streamed pieces are scrubbed of the run's own secrets here; the engine scrubs only whole values. */
 export function scrubberOf(scrubber: Scrubber, { secrets = [] }: Pick<Run, "secrets">): Scrubber {
   return {
     scrubText: (text) => maskValues(scrubber.scrubText(text), secrets),
@@ -144,7 +144,7 @@ export function scrubberOf(scrubber: Scrubber, { secrets = [] }: Pick<Run, "secr
   };
 }
 
-/** Why an invocation brought no answer. What an agent says when it declines may quote what it was told, so it is left out. */
+/** Why an invocation brought no answer. An agent that declines may quote its input, so its text is left out. */
 export function failureOf(invoked: Invoked, agentId: string, scrubber: Scrubber): RunError | undefined {
   const { outcome, failure, schemaValid } = invoked;
   if (outcome === "refused") return { code: "agent_refused", message: `Agent ${agentId} declined.`, retryable: false };
@@ -157,7 +157,7 @@ export function failureOf(invoked: Invoked, agentId: string, scrubber: Scrubber)
   };
 }
 
-/** What is not of the shape that an agent's manifest asks for has names of the protocol. */
+/** Answers that do not fit the return schema of a manifest have codes of the protocol. */
 export const RETURN_VIOLATION: RunErrorCode = "handoff_return_schema_violation";
 
 function named(code: AgentFailureCode): RunErrorCode {

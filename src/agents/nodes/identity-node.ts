@@ -10,7 +10,7 @@ import type { AgentDesk, AgentHost } from "./ask-agent.ts";
 import { MEMORY_ACTIONS, probeMemory } from "./memory-probe.ts";
 import { settledAgent } from "./settled-agent.ts";
 
-/** What a conformance suite may ask of such a node; absent where nobody watches by the seams. */
+/** Probes for a conformance suite; absent without the conformance seams. */
 export interface IdentityProbes {
   readonly secrets: readonly NamedSecret[];
 }

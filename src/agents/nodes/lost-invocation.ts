@@ -6,8 +6,8 @@ import type { Store } from "../../store/port/store.ts";
 const PAGE = 500;
 
 /**
- * What an earlier attempt of the node left open when its worker was gone: the invocation it was in, and the message that was being said. Both
- * are closed by the attempt after it, before that begins, so that no bracket stays open and no half of an answer stands for one.
+ * Closes the invocation and the message that an earlier attempt of the node left open when its worker was lost. The next attempt
+ * does so before it begins, so that no bracket stays open and no half of an answer is taken for one.
  */
 export async function closeLost(
   store: Pick<Store, "readEvents">,
@@ -20,7 +20,7 @@ export async function closeLost(
     const page = await store.readEvents(run.runId, from, PAGE);
     for (const { type, body } of page) {
       if (!WATCHED.has(type)) continue;
-      const event = JSON.parse(body) as RunEventDoc & { readonly payload: Told };
+      const event = JSON.parse(body) as RunEventDoc & { readonly payload: WatchedPayload };
       if (event.nodeId !== node.id) continue;
       const { invocationId = "", agentId = "", isLast } = event.payload;
       if (type === "agent.invocation.started") open.set(invocationId, agentId);
@@ -48,7 +48,7 @@ export async function closeLost(
 
 const WATCHED = new Set<string>(["agent.invocation.started", "agent.invocation.completed", "output.chunk"]);
 
-interface Told {
+interface WatchedPayload {
   readonly invocationId?: string;
   readonly agentId?: string;
   readonly isLast?: boolean;

@@ -63,7 +63,7 @@ const Config = Type.Object(
 );
 type Config = Static<typeof Config>;
 
-/** Says what its config says, as an agent would. Only there for a conformance suite; hosts have it with the conformance seams. */
+/** Plays the events of its config, as an agent would. For conformance suites only; hosts have it with the conformance seams. */
 export function mockAgent({ newId }: Pick<AgentHost, "newId">, desk: () => Pick<AgentDesk, "agents">): EffectNodeType {
   return {
     kind: "effect",
@@ -83,7 +83,7 @@ export function mockAgent({ newId }: Pick<AgentHost, "newId">, desk: () => Pick<
       const decided = decisionOf(config);
       const key = `${node.id}:${visitOf(run, node.id)}`;
       const held = Object.values(run.interrupts).some((one) => one.nodeId === node.id && one.key === key);
-      if (!held) await context.append(said(config, agentId, node.id, newId));
+      if (!held) await context.append(scriptedEvents(config, agentId, node.id, newId));
       const ref = config.agentId === undefined ? (node.agent ?? { agentId }) : { agentId };
       const threshold = thresholdOf(run, await versionFor(desk().agents, run.owner, ref));
       const doubt = { agentId, threshold, observed: decided?.confidence, decision: decided?.decision ?? null };
@@ -99,7 +99,9 @@ interface Doubt {
   readonly decision: unknown;
 }
 
-/** Asks somebody where the mock is not sure, and gives what that came to. Who was asked is listened to, whatever the threshold is by then. */
+/**
+ * Escalates where the mock is below the threshold, and returns the decision. A decision counts whatever the threshold is by then.
+ */
 function escalated({ node, interrupt }: EffectContext, data: Doubt, asked: boolean): NodeOutcome | undefined {
   const { observed, threshold } = data;
   if (!asked && (observed === undefined || observed >= threshold)) return undefined;
@@ -114,7 +116,7 @@ function decisionOf({ mockDecision, mockConfidence }: Config): Config["mockDecis
   return { decision: { kind: "mock" }, confidence: mockConfidence };
 }
 
-function said(config: Config, agentId: string, nodeId: string, newId: AgentHost["newId"]): EventDraft[] {
+function scriptedEvents(config: Config, agentId: string, nodeId: string, newId: AgentHost["newId"]): EventDraft[] {
   const { mockReasoning, mockToolCalls = [], mockHandoff } = config;
   const decided = decisionOf(config);
   const handoff = mockHandoff && { fromAgentId: agentId, ...mockHandoff };
@@ -127,12 +129,12 @@ function said(config: Config, agentId: string, nodeId: string, newId: AgentHost[
 }
 
 function reasoned(mock: Exclude<Config["mockReasoning"], false | undefined>, agentId: string, nodeId: string) {
-  const { streamChunks = [], ...told } = mock === true ? { summary: "Thought about it." } : mock;
+  const { streamChunks = [], ...rest } = mock === true ? { summary: "Thought about it." } : mock;
   const deltas = streamChunks.map(
     (delta, sequence): EventDraft => ({ type: "agent.reasoning.delta", nodeId, payload: { agentId, delta, sequence } }),
   );
-  const { summary, tokenCount } = told;
-  const trace = "trace" in told ? told.trace : undefined;
+  const { summary, tokenCount } = rest;
+  const trace = "trace" in rest ? rest.trace : undefined;
   const reasoning = streamChunks.length > 0 ? streamChunks.join("") : (trace ?? summary);
   const verbosity = reasoning === summary ? ("summary" as const) : ("full" as const);
   const payload = { agentId, reasoning, verbosity, summary, ...(tokenCount === undefined ? {} : { tokenCount }) };

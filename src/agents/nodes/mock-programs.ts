@@ -54,7 +54,7 @@ export function programmed(programs: MockPrograms, tenant: string, nodeId: strin
   };
 }
 
-/** As it is found in what a model says. */
+/** Reads the value in a model's text. */
 function valueIn(text: string): AgentAnswer {
   const json = jsonIn(text);
   if (json === undefined) {
@@ -68,7 +68,7 @@ function failed(code: "agent_not_configured" | "agent_error", message: string, r
   return { type: "failed", error: { code, message, retryable } } as const;
 }
 
-/** What the run itself brought to be answered with. Undefined where it brought nothing. */
+/** The mock that the run itself configures; undefined where it has none. */
 export function mockOf(configurable: Readonly<Record<string, unknown>> | undefined): Binding | undefined {
   const mock = mockProviderOf(configurable);
   if (mock === undefined) return undefined;

@@ -8,20 +8,20 @@ import { type MockProvider, mockProviderOf } from "../../protocol/runs/mock-prov
 import { type Static, type TSchema, Type } from "../../protocol/schema.ts";
 import type { AgentAnswer, AgentTask, Binding, Usage } from "../binding.ts";
 import type { CalledAgent } from "../bindings.ts";
+import { ClearText, Messages, tokensOf } from "../message-stream.ts";
 import { type ModelChoice, wishesOf } from "../model-choice.ts";
-import { ClearText, Messages, tokensOf } from "../spoken.ts";
 import { joined } from "../tools/joined.ts";
 import { usageEvent } from "../usage-event.ts";
 import { type AgentHost, NO_KEYS, scrubberOf } from "./ask-agent.ts";
+import { EventAppender } from "./event-appender.ts";
 import { closeLost } from "./lost-invocation.ts";
 import { type MockPrograms, mockOf, programmed } from "./mock-programs.ts";
-import { Telling } from "./telling.ts";
 
 export interface PromptDesk {
   readonly models: {
     bindingFor(asked: CalledAgent, choice: ModelChoice | undefined, tenant: string): Binding | undefined;
   };
-  /** Answers in place of a model; absent where nobody watches by the seams. */
+  /** Answers in place of a model; absent without the conformance seams. */
   readonly mocks?: MockPrograms;
 }
 
@@ -71,16 +71,16 @@ export function callPrompt(host: AgentHost, desk: () => PromptDesk): EffectNodeT
   };
 }
 
-/** A model speaks for itself here. */
+/** The speaker of a prompt is the model, not an agent. */
 const SPEAKER = "host:prompt";
 
 interface Wish extends Pick<AgentTask, "returnSchema" | "outputBudget"> {
-  /** What was wrong with what it said before. */
+  /** The errors of the previous answer. */
   readonly correction?: string | undefined;
 }
 
-/** What a model came to, and which. */
-export interface Said {
+/** The result of one model call, with the model that gave it. */
+export interface PromptResult {
   readonly answer: AgentAnswer;
   readonly usage: readonly Usage[];
   readonly provider: string;
@@ -93,28 +93,35 @@ export async function ask(
   desk: PromptDesk,
   context: EffectContext,
   { correction = "", ...wish }: Wish,
-): Promise<Said> {
+): Promise<PromptResult> {
   const { run, node, signal } = context;
   const binding = bindingOf(desk, context);
   const { provider = "unknown", model = "unknown" } = binding ?? {};
   if (binding === undefined) return { answer: notConfigured(node.id), usage: [], provider, model };
   const { asked, bringsKey } = wishesOf(run);
   if (bringsKey && binding.kind === "model") return { answer: noKeys(), usage: [], provider, model };
-  const telling = new Telling(context);
-  for (const event of await closeLost(host.store, context)) telling.tell(event);
+  const appender = new EventAppender(context);
+  for (const event of await closeLost(host.store, context)) appender.append(event);
   const usage: Usage[] = [];
   const scrubber = scrubberOf(host.scrubber, run);
-  const speaker = { agentId: SPEAKER, nodeId: node.id, runId: run.runId, scrubber, content: true, emit: telling.tell };
+  const speaker = {
+    agentId: SPEAKER,
+    nodeId: node.id,
+    runId: run.runId,
+    scrubber,
+    content: true,
+    emit: appender.append,
+  };
   const mock = desk.mocks && mockProviderOf(run.configurable);
   const messages = new Messages(speaker, isClean(mock, scrubber) ? new ClearText() : undefined);
   const { systemPrompt = "" } = context.config as PromptConfig;
-  const told = [systemPrompt, correction].filter((part) => part !== "").join("\n\n");
+  const instructions = [systemPrompt, correction].filter((part) => part !== "").join("\n\n");
   const answer = await binding.call(
     {
       input: inputOf(context),
       runId: run.runId,
       invocationId: host.newId("inv"),
-      ...(told === "" ? {} : { systemPrompt: told }),
+      ...(instructions === "" ? {} : { systemPrompt: instructions }),
       ...wish,
       ...asked,
       ...budgetOf(asked, wish),
@@ -134,12 +141,12 @@ export async function ask(
   );
   signal.throwIfAborted();
   messages.end(finishOf(answer, mock));
-  for (const used of usage) telling.tell(usageEvent(node.id, used));
-  await telling.told();
+  for (const used of usage) appender.append(usageEvent(node.id, used));
+  await appender.flushed();
   return { answer, usage, provider, model };
 }
 
-/** What is brought with the run, what was staged, or a model of the class that the node asks for. */
+/** The mock of the run, a staged one, or a model of the class that the node requires. */
 function bindingOf({ models, mocks }: PromptDesk, { node, run, config }: EffectContext): Binding | undefined {
   const { provider, modelClass = "general" } = config as PromptConfig;
   const brought = mocks && mockOf(run.configurable);
@@ -148,7 +155,7 @@ function bindingOf({ models, mocks }: PromptDesk, { node, run, config }: EffectC
   return models.bindingFor({ agentId: SPEAKER, modelClass }, wishesOf(run).choice, run.owner.tenant);
 }
 
-/** What stands in the workflow, or what the run says instead, and the inputs. */
+/** The prompt of the workflow, or the run's replacement, and the inputs. */
 function inputOf({ config, inputs, run }: EffectContext): unknown {
   const { promptId, prompt } = config as PromptConfig;
   const overrides = run.configurable?.["promptOverrides"] as Readonly<Record<string, string>> | undefined;
@@ -169,7 +176,7 @@ function finishOf(answer: AgentAnswer, mock: MockProvider | undefined): string {
   return (mock?.id === "stream-text" ? mock.config.finishReason : undefined) ?? "stop";
 }
 
-/** What the run allows counts before what the node does. */
+/** The budget of the run overrides that of the node. */
 function budgetOf({ outputBudget: ofRun }: Wish, { outputBudget: ofNode }: Wish): Pick<AgentTask, "outputBudget"> {
   return ofRun === undefined ? {} : { outputBudget: { ...ofRun, times: ofNode?.times ?? 1 } };
 }
@@ -184,7 +191,7 @@ function notConfigured(nodeId: string): AgentAnswer {
   return { type: "failed", error: { code: "agent_not_configured", message, retryable: false } };
 }
 
-/** What a model says when it declines may quote the prompt, so it is left out. */
+/** A refusal by a model may quote the prompt, so its text is left out. */
 export function errorOf({ scrubber }: AgentHost, answer: Exclude<AgentAnswer, { type: "completed" }>): RunError {
   if (answer.type === "refused") return { code: "agent_refused", message: "The model declined.", retryable: false };
   const { code, message, retryable } = answer.error;

@@ -4,8 +4,8 @@ import type { AgentRef } from "../../protocol/workflows/workflow.ts";
 import { type Resolving, resolveAgent } from "../resolve-agent.ts";
 
 /**
- * The agent that a node means. What a channel is for the run is written before anybody is asked: nodes that ask at the same time get the
- * same version, whatever is deployed in between, since the log takes the first answer and no other.
+ * Resolves the agent of a node. The version of a channel is written before any agent is asked: concurrent nodes get the same
+ * version, whatever is deployed in between, since the log accepts the first answer and no other.
  */
 export async function settledAgent(
   desk: Resolving,

@@ -13,8 +13,8 @@ import type { RunErrorCode } from "../../protocol/runs/run-errors.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 import type { AgentAnswer } from "../binding.ts";
 import type { AgentHost } from "./ask-agent.ts";
-import { ask, errorOf, open, PROMPT, type PromptDesk, promptNode, type Said } from "./prompt-node.ts";
-import { Telling } from "./telling.ts";
+import { EventAppender } from "./event-appender.ts";
+import { ask, errorOf, open, PROMPT, type PromptDesk, type PromptResult, promptNode } from "./prompt-node.ts";
 
 const Config = Type.Object(
   {
@@ -41,31 +41,31 @@ export function structuredOutput(host: AgentHost, desk: () => PromptDesk): Effec
     async execute(context): Promise<NodeOutcome> {
       const { outputSchema, retryOnInvalidJson = 0, maxTokens } = context.config as Config;
       const attempts = Math.max(ENVELOPE_ATTEMPTS, 1 + retryOnInvalidJson);
-      const telling = new Telling(context);
-      const about = { context, telling };
+      const appender = new EventAppender(context);
+      const about = { context, appender };
       let times = 1;
       let correction: string | undefined;
       let prose: Flaw | undefined;
       for (let attempt = 1; ; attempt++) {
-        const said = await ask(host, desk(), context, {
+        const result = await ask(host, desk(), context, {
           returnSchema: outputSchema,
           correction,
           outputBudget: { times, ...(maxTokens === undefined ? {} : { tokens: maxTokens }) },
         });
-        const { answer } = said;
-        if (answer.type === "refused") return declined(about, said);
-        // The one call for the form alone that comes to nothing leaves what was said before it.
+        const { answer } = result;
+        if (answer.type === "refused") return declined(about, result);
+        // A failed call for the form alone leaves the earlier answer in place.
         const flaw =
           (await checked(() => flawOf(answer, outputSchema))) ?? (answer.type === "failed" ? prose : undefined);
         if (answer.type === "failed" && flaw === undefined) return { type: "failed", error: errorOf(host, answer) };
-        await tellOf(about, said, flaw);
+        await reportAnswer(about, result, flaw);
         if (flaw === undefined) return given(host, answer);
         if (attempt < attempts) {
-          await tell(about, "envelope.retry.attempted", { attempt: attempt + 1, reason: flaw.reason });
+          await report(about, "envelope.retry.attempted", { attempt: attempt + 1, reason: flaw.reason });
         } else if (attempt === attempts && flaw.isProse) {
           prose = flaw;
           const originalEnvelopeType = nameOf(outputSchema);
-          await tell(about, "envelope.nlToFormat.engaged", { originalEnvelopeType, fallbackCalls: 1 });
+          await report(about, "envelope.nlToFormat.engaged", { originalEnvelopeType, fallbackCalls: 1 });
         } else return exhausted(about, attempt, attempts, flaw);
         if (flaw.reason === "truncation") times *= TRUNCATION_BUDGET_MULTIPLIER;
         else correction = flaw.correction;
@@ -76,7 +76,7 @@ export function structuredOutput(host: AgentHost, desk: () => PromptDesk): Effec
 
 interface About {
   readonly context: EffectContext;
-  readonly telling: Telling;
+  readonly appender: EventAppender;
 }
 
 interface Flaw {
@@ -107,14 +107,18 @@ function flawOf(answer: AgentAnswer, schema: Config["outputSchema"]): Flaw | und
   return { reason: "schema-violation", correction: `${ONLY_JSON} The last one was not: ${wrong}` };
 }
 
-async function tellOf(about: About, { answer, usage, ...by }: Said, flaw: Flaw | undefined): Promise<void> {
+async function reportAnswer(
+  about: About,
+  { answer, usage, ...by }: PromptResult,
+  flaw: Flaw | undefined,
+): Promise<void> {
   if (answer.type === "completed" && answer.recovered !== undefined) {
-    await tell(about, "envelope.recovery.applied", { path: answer.recovered });
+    await report(about, "envelope.recovery.applied", { path: answer.recovered });
   }
   if (flaw?.reason !== "truncation") return;
   const outputTokenCount = usage.at(-1)?.outputTokens ?? null;
   const cut = { ...by, stopReason: "max_tokens", partialPayloadAvailable: false, outputTokenCount };
-  await tell(about, "envelope.truncated", cut);
+  await report(about, "envelope.truncated", cut);
 }
 
 async function given({ scrubber }: AgentHost, answer: AgentAnswer): Promise<NodeOutcome> {
@@ -122,24 +126,24 @@ async function given({ scrubber }: AgentHost, answer: AgentAnswer): Promise<Node
   return { type: "completed", outputs: { output } };
 }
 
-async function declined(about: About, { answer: _, usage: __, ...by }: Said): Promise<NodeOutcome> {
-  await tell(about, "envelope.refusal", { ...by, refusalText: null });
+async function declined(about: About, { answer: _, usage: __, ...by }: PromptResult): Promise<NodeOutcome> {
+  await report(about, "envelope.refusal", { ...by, refusalText: null });
   return failed("envelope_refusal", "The model declined.");
 }
 
 async function exhausted(about: About, totalAttempts: number, limit: number, { reason }: Flaw): Promise<NodeOutcome> {
-  await tell(about, "envelope.retry.exhausted", { totalAttempts, finalReason: reason });
-  await tell(about, "cap.breached", { kind: "schema", limit, observed: totalAttempts });
+  await report(about, "envelope.retry.exhausted", { totalAttempts, finalReason: reason });
+  await report(about, "cap.breached", { kind: "schema", limit, observed: totalAttempts });
   const { id } = about.context.node;
   return reason === "truncation"
     ? failed("envelope_truncation_unrecoverable", `What the model of node ${id} answered was cut off each time.`)
     : failed("envelope_payload_invalid", `What the model of node ${id} answered is not as its schema has it.`);
 }
 
-async function tell({ context, telling }: About, type: EventDraft["type"], payload: object): Promise<void> {
+async function report({ context, appender }: About, type: EventDraft["type"], payload: object): Promise<void> {
   const nodeId = context.node.id;
-  telling.tell({ type, nodeId, payload: { nodeId, ...payload } } as EventDraft);
-  await telling.told();
+  appender.append({ type, nodeId, payload: { nodeId, ...payload } } as EventDraft);
+  await appender.flushed();
 }
 
 function failed(code: RunErrorCode, message: string): NodeOutcome {

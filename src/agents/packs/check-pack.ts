@@ -16,11 +16,11 @@ import type { PackSuite, PackSuites } from "./pack-suites.ts";
 export interface Pack {
   readonly name: string;
   readonly version: string;
-  /** Of its files, without the signature. */
+  /** The hash of its files, without the signature. */
   readonly sha256: string;
   readonly agents: readonly InstalledAgent[];
   readonly suites: readonly PackSuite[];
-  /** What a host must serve, or the pack is not installed. */
+  /** Capabilities that a host must have for the pack to be installed. */
   readonly needs: readonly string[];
 }
 
@@ -35,19 +35,20 @@ export type CheckedPack =
   | { readonly ok: true; readonly pack: Pack }
   | { readonly ok: false; readonly problems: readonly PackProblem[] };
 
-/** Looks at all of it, also when something is wrong already. */
+/** Checks the whole pack, also after an error. */
 export function checkPack(files: PackFiles, suites: PackSuites, scrubber: Scrubber): CheckedPack {
-  const look = new PackInspection(files, suites, scrubber);
+  const inspection = new PackInspection(files, suites, scrubber);
   const raw = jsonOf(files.get(MANIFEST_FILE));
   if ("problem" in raw) return { ok: false, problems: [{ file: MANIFEST_FILE, path: "", problem: raw.problem }] };
-  look.forSecrets(MANIFEST_FILE, raw.value);
+  inspection.forSecrets(MANIFEST_FILE, raw.value);
   if (!matches(PackManifest, raw.value)) {
-    for (const { path, problem } of problemsOf(PackManifest, raw.value, 1000)) look.say(MANIFEST_FILE, path, problem);
+    for (const { path, problem } of problemsOf(PackManifest, raw.value, 1000))
+      inspection.say(MANIFEST_FILE, path, problem);
   }
   const manifest = raw.value as Partial<PackManifest> | null;
-  checkOffer(manifest, look);
-  const found = agentsIn(manifest).map((agent, i) => resolved(agent, `/agents/${i}`, manifest, look));
-  if (look.problems.length > 0) return { ok: false, problems: look.problems };
+  checkOffer(manifest, inspection);
+  const found = agentsIn(manifest).map((agent, i) => resolved(agent, `/agents/${i}`, manifest, inspection));
+  if (inspection.problems.length > 0) return { ok: false, problems: inspection.problems };
   const whole = raw.value as PackManifest;
   return {
     ok: true,
@@ -56,13 +57,13 @@ export function checkPack(files: PackFiles, suites: PackSuites, scrubber: Scrubb
       version: whole.version,
       sha256: packHash(files),
       agents: found,
-      suites: [...look.suites.values()],
+      suites: [...inspection.suites.values()],
       needs: peersOf(whole, false),
     },
   };
 }
 
-/** The same where there is a pack or the request fails. */
+/** Returns the pack, or fails the request. */
 export function requirePack(checked: CheckedPack): Pack {
   if (checked.ok) return checked.pack;
   const [first] = checked.problems;
@@ -78,9 +79,9 @@ export function problemText({ file, path, problem }: PackProblem): string {
 /** A longer range would take long to compare. */
 const RANGE_CHARACTERS = 256;
 
-/** What the published shape allows and this host cannot do: nothing of it is left out silently. */
-function checkOffer(manifest: Partial<PackManifest> | null, look: PackInspection): void {
-  const say = (path: string, problem: string) => look.say(MANIFEST_FILE, path, problem);
+/** Reports features of the published format that this host does not support: none is ignored silently. */
+function checkOffer(manifest: Partial<PackManifest> | null, inspection: PackInspection): void {
+  const say = (path: string, problem: string) => inspection.say(MANIFEST_FILE, path, problem);
   if (Array.isArray(manifest?.nodes) && manifest.nodes.length > 0) {
     say("/nodes", "must be empty: this host takes packs of agents only");
   }
@@ -93,7 +94,7 @@ function checkOffer(manifest: Partial<PackManifest> | null, look: PackInspection
     say("/engines/openwop", `must be a range that includes ${PROTOCOL_VERSION}, which this host speaks`);
   }
   for (const [i, agent] of agentsIn(manifest).entries()) {
-    // One for the system prompt counts only where there is no such prompt, and there always is.
+    // A prompt override for the system prompt counts only where there is no system prompt, and there always is one.
     for (const kind of Object.keys(agent?.promptOverrides ?? {}).filter((one) => one !== "system")) {
       say(`/agents/${i}/promptOverrides/${kind}`, "cannot be used: this host has no library of prompts");
     }
@@ -108,26 +109,26 @@ function agentsIn(manifest: Partial<PackManifest> | null): AgentManifest[] {
   return Array.isArray(manifest?.agents) ? manifest.agents : [];
 }
 
-/** What it refers to is read now: a pack that cannot be used is not installed. */
+/** References are read at installation: a pack that cannot be used is not installed. */
 function resolved(
   agent: Partial<AgentManifest> | null,
   path: string,
   manifest: Partial<PackManifest> | null,
-  look: PackInspection,
+  inspection: PackInspection,
 ): InstalledAgent {
   const { systemPrompt, systemPromptRef, evalSuiteRef, handoff = {} } = agent ?? {};
   if ((systemPrompt === undefined) === (systemPromptRef === undefined)) {
-    look.say(MANIFEST_FILE, path, 'must have exactly one of "systemPrompt", "systemPromptRef"');
+    inspection.say(MANIFEST_FILE, path, 'must have exactly one of "systemPrompt", "systemPromptRef"');
   }
   for (const [i, name] of (Array.isArray(agent?.toolAllowlist) ? agent.toolAllowlist : []).entries()) {
     if (typeof name === "string" && !TOOL.test(name)) {
-      look.say(MANIFEST_FILE, `${path}/toolAllowlist/${i}`, 'must be "<scope>:<tool-id>", like mcp:search');
+      inspection.say(MANIFEST_FILE, `${path}/toolAllowlist/${i}`, 'must be "<scope>:<tool-id>", like mcp:search');
     }
   }
-  const prompt = systemPrompt ?? look.text(`${path}/systemPromptRef`, systemPromptRef);
-  const taskSchema = look.schema(`${path}/handoff/taskSchemaRef`, handoff?.taskSchemaRef);
-  const returnSchema = look.schema(`${path}/handoff/returnSchemaRef`, handoff?.returnSchemaRef);
-  const suite = look.suite(`${path}/evalSuiteRef`, evalSuiteRef);
+  const prompt = systemPrompt ?? inspection.text(`${path}/systemPromptRef`, systemPromptRef);
+  const taskSchema = inspection.schema(`${path}/handoff/taskSchemaRef`, handoff?.taskSchemaRef);
+  const returnSchema = inspection.schema(`${path}/handoff/returnSchemaRef`, handoff?.returnSchemaRef);
+  const suite = inspection.suite(`${path}/evalSuiteRef`, evalSuiteRef);
   const needs = [...new Set([...(agent?.requiresCapabilities ?? []), ...peersOf(manifest, true)])];
   const { agentId, persona, modelClass, label, description, memoryShape, confidence } = (agent ?? {}) as AgentManifest;
   const threshold = confidence?.defaultThreshold;
@@ -148,12 +149,12 @@ function resolved(
     ...(needs.length === 0 ? {} : { requiresCapabilities: needs }),
     ...(suite === undefined ? {} : { evalSuiteRef: suite }),
   };
-  return { ...found, contentHash: look.problems.length > 0 ? "" : hashOf(found) };
+  return { ...found, contentHash: inspection.problems.length > 0 ? "" : hashOf(found) };
 }
 
 const TOOL = /^[a-zA-Z][a-zA-Z0-9_.-]*:\S+$/;
 
-/** What a pack wants of its host: that without which it does not work, or that without which it does less. */
+/** The pack's requirements of its host: the required ones, or the optional ones. */
 function peersOf(manifest: Partial<PackManifest> | null, optional: boolean): string[] {
   const meta = manifest?.peerDependenciesMeta ?? {};
   return Object.keys(manifest?.peerDependencies ?? {}).filter((key) => (meta[key]?.optional === true) === optional);

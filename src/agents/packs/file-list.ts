@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { PackFiles } from "./pack-files.ts";
 
-/** Where the signature stands; the one file that the list leaves out. */
+/** The file of the signature; the only one that the list leaves out. */
 export const SIGNATURE_FILE = "pack.files.sig";
 
 /**
- * What a pack is, as a text that is signed and hashed: a first line, then for each file the SHA-256 of its content, two spaces and its
- * path, in the order of the bytes of the paths. It is what `sha256sum` prints.
+ * The content of a pack as a text that is signed and hashed: a first line, then for each file the SHA-256 of its content, two
+ * spaces and its path, in the order of the bytes of the paths. The lines have the format of `sha256sum`.
  */
 export function fileList(files: PackFiles): string {
   const lines = [...files]

@@ -19,7 +19,7 @@ export interface TrustedPack {
   readonly signedBy?: string;
 }
 
-/** Whose pack it is comes first: nobody learns what is wrong with one that is not trusted. Throws for whatever is not installed. */
+/** The signature is checked first: errors of an untrusted pack are not shown. Throws for every pack that cannot be installed. */
 export function openPack(files: PackFiles, { trust, suites, scrubber, serves }: PackDesk): TrustedPack {
   const signer = signerOf(files, trust);
   const pack = requirePack(checkPack(files, suites, scrubber));

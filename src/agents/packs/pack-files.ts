@@ -8,7 +8,7 @@ const ENTRIES_MAX = PACK_LIMITS.maxFiles * 4;
 
 export const MANIFEST_FILE = "pack.json";
 
-/** Why a pack cannot be looked at. The message goes on from the name of the pack. */
+/** Why a pack cannot be read. The message continues the name of the pack. */
 export class BadPack extends Error {
   override readonly name = "BadPack";
 }
@@ -19,7 +19,7 @@ export class PackFileList {
   #left: number = PACK_LIMITS.maxBytes;
   #entries = 0;
 
-  /** Told before the content is read: it may be more than there is room for. */
+  /** Called before the content is read: it may be larger than the limit. */
   expect(bytes: number): void {
     this.#entries += 1;
     if (this.#files.size >= PACK_LIMITS.maxFiles) throw new BadPack(`has more than ${PACK_LIMITS.maxFiles} files`);
@@ -33,7 +33,7 @@ export class PackFileList {
     this.#files.set(path, content);
   }
 
-  /** Where all of them stand in one folder, as many programs make archives, that folder is the pack. */
+  /** Archives with a single top folder are common: then that folder is the pack. */
   files(): PackFiles {
     if (this.#files.has(MANIFEST_FILE)) return this.#files;
     const tops = new Set([...this.#files.keys()].map((path) => path.slice(0, path.indexOf("/") + 1)));

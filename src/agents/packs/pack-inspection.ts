@@ -19,12 +19,12 @@ type ReadSchema = { readonly value: JsonObject } | { readonly problem: string };
 /** Follows what a manifest refers to, and notes what is wrong with it. */
 export class PackInspection {
   readonly problems: PackProblem[] = [];
-  /** By `id@version`. */
+  /** Suites by `id@version`. */
   readonly suites = new Map<string, PackSuite>();
   readonly #files: PackFiles;
   readonly #suites: PackSuites;
   readonly #scrubber: Scrubber;
-  /** By file. */
+  /** Schemas by file. */
   readonly #schemas = new Map<string, ReadSchema>();
   readonly #schemaTotal = new SchemaTotal();
 
@@ -70,7 +70,7 @@ export class PackInspection {
     return problem === undefined ? (json as { value: JsonObject }) : { problem };
   }
 
-  /** Its `id@version`. */
+  /** Returns the suite's `id@version`. */
   suite(at: string, ref: unknown): string | undefined {
     const found = this.#file(at, ref);
     if (found === undefined) return undefined;
@@ -88,7 +88,7 @@ export class PackInspection {
     return suite.ref;
   }
 
-  /** A pack is copied and shown: whatever looks like a secret does not belong into it. */
+  /** Packs are copied and shown: they must not contain secrets. */
   forSecrets(file: string, value: unknown, path = ""): void {
     if (typeof value === "string") {
       if (this.#scrubber.holdsKey(value)) {
@@ -161,7 +161,7 @@ export function jsonOf(bytes: Uint8Array | undefined): { readonly value: unknown
   const repeated = repeatedMember(text, value);
   if (repeated !== undefined) return { problem: `has the member ${JSON.stringify(repeated)} twice in one object` };
   try {
-    // What has no canonical form has no hash.
+    // A value without a canonical form has no hash.
     canonicalJson(value);
     return { value };
   } catch {

@@ -1,20 +1,23 @@
 import type { Documents, DocumentWrite } from "../../store/port/documents.ts";
 
-/** What reads and keeps the eval suites that packs bring. */
+/** Reads and stores the eval suites of packs. */
 export interface PackSuites {
   read(bytes: Uint8Array): ReadSuite;
 }
 
 export type ReadSuite =
   | { readonly ok: true; readonly suite: PackSuite }
-  /** Each with its place in the file. */
+  /** Problems, each with its place in the file. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
 export interface PackSuite {
   /** `id@version`. */
   readonly ref: string;
   readonly sha256: string;
-  /** What keeps it for a tenant, or the host; nothing where it is there already. Throws `suite_conflict` where another one is. */
+  /**
+   * The writes that store a suite for a tenant, or the host; none where it is stored already. Throws `suite_conflict` where
+   * another suite has its name.
+   */
   writes(
     store: Documents,
     by: { readonly tenant: string; readonly principal: string },

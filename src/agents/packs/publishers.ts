@@ -20,12 +20,12 @@ const PublishersFile = Type.Object(
   closed,
 );
 
-/** Somebody whose packs are trusted. */
+/** A publisher whose packs are trusted. */
 export interface Publisher {
   readonly name: string;
   readonly publicKey: KeyObject;
   readonly fingerprint: string;
-  /** What the names of his packs and agents begin with; absent: anything. */
+  /** Prefixes of the publisher's packs and agents; absent: any name. */
   readonly prefixes?: readonly string[];
 }
 

@@ -19,7 +19,7 @@ function take(folder: string, inside: string, list: PackFileList): void {
   }
 }
 
-/** Judged by what was opened: by its name alone, somebody could put a link or a pipe in its place in between. */
+/** The opened file is checked, not its name: a link or a pipe could have replaced it in between. */
 function readPlain(where: string, path: string, list: PackFileList): Buffer {
   const notPlain = new BadPack(`has ${JSON.stringify(path)}, which is not a plain file`);
   const file = opened(where);
@@ -34,7 +34,7 @@ function readPlain(where: string, path: string, list: PackFileList): Buffer {
   }
 }
 
-/** Undefined for links and for what cannot be opened as a file; nothing is waited for. */
+/** Undefined for links and for anything that cannot be opened as a file; never blocks. */
 function opened(where: string): number | undefined {
   try {
     return openSync(where, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -14,13 +14,15 @@ const Signature = Type.Object(
   { additionalProperties: false },
 );
 
-/** Whose packs are installed here. */
+/** The publishers whose packs can be installed here. */
 export interface PackTrust {
   readonly publishers: readonly Publisher[];
   readonly allowUnsigned: boolean;
 }
 
-/** The publisher who signed the pack; nothing where nobody did and that is allowed. Throws `pack_not_trusted` otherwise. */
+/**
+ * The publisher who signed the pack; undefined for an unsigned one where that is allowed. Throws `pack_not_trusted` otherwise.
+ */
 export function signerOf(files: PackFiles, { publishers, allowUnsigned }: PackTrust): Publisher | undefined {
   const bytes = files.get(SIGNATURE_FILE);
   if (bytes === undefined) {
@@ -37,7 +39,7 @@ export function signerOf(files: PackFiles, { publishers, allowUnsigned }: PackTr
   throw refuse(`its files are not the ones that ${publisher.name} signed`);
 }
 
-/** A signature takes less than 300. What is longer is not parsed: it comes from anybody. */
+/** A signature is shorter than 300 bytes. Longer input is untrusted and not parsed. */
 const SIGNATURE_BYTES_MAX = 1_024;
 
 function readSignature(bytes: Uint8Array): Static<typeof Signature> {
@@ -68,7 +70,7 @@ function privateKey(pem: string): KeyObject {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === "ed25519") return key;
   } catch {
-    // Nothing of the file is repeated: it may be a key after all.
+    // The content is not quoted: it may be a key.
   }
   throw new AppError("unusable_input", {
     problem: "the key is not an Ed25519 private key in PEM; make one with openssl genpkey -algorithm ed25519",

@@ -1,7 +1,7 @@
 import { paddingOf, tarEnd, tarHeader } from "../../formats/archives/tar-header.ts";
 import { BadPack, type PackFiles } from "./pack-files.ts";
 
-/** As a tar archive. The same files give the same bytes. */
+/** Writes a tar archive. The same files give the same bytes. */
 export function packArchive(files: PackFiles): Uint8Array<ArrayBuffer> {
   const paths = [...files.keys()].sort();
   const blocks = paths.flatMap((path) => {

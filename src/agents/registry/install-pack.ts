@@ -26,17 +26,17 @@ export async function installPack(
   command: InstallPack,
 ): Promise<InstallPackResponse> {
   for (let attempt = 1; ; attempt++) {
-    const standing = await standingPack(host, command);
-    if (standing !== undefined) return answer(command, false);
+    const current = await currentPack(host, command);
+    if (current !== undefined) return answer(command, false);
     const committed = await host.store.commit(await unitOf(host, command));
     if (committed.ok) return answer(command, true);
-    // Somebody else was quicker; what they brought decides.
+    // A concurrent request installed this pack first; its content decides.
     if (committed.refusal.type !== "document" || attempt === ATTEMPTS) throw refused(committed.refusal);
   }
 }
 
 /** The pack as it is installed here, if it is. Throws `pack_conflict` when another one has its name. */
-export async function standingPack(
+export async function currentPack(
   { store }: Pick<Host, "store">,
   { pack, place }: Pick<InstallPack, "pack" | "place">,
 ): Promise<PackRecord | undefined> {
@@ -45,8 +45,12 @@ export async function standingPack(
   if (found !== undefined) {
     const record = JSON.parse(found.body) as PackRecord;
     if (record.installation.packSha256 === pack.sha256) return record;
-    const standing = record.installation.packSha256;
-    throw new AppError("pack_conflict", { pack: `Pack ${pack.name}@${pack.version}`, standing, sent: pack.sha256 });
+    const current = record.installation.packSha256;
+    throw new AppError("pack_conflict", {
+      pack: `Pack ${pack.name}@${pack.version}`,
+      standing: current,
+      sent: pack.sha256,
+    });
   }
   const keys = pack.agents.map(({ agentId, version }) => keyIn(agentId, version, place));
   const [other] = await store.readDocuments(place.tenant, "agent", keys);

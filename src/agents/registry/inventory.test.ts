@@ -52,18 +52,18 @@ describe("an agent that is there without being installed", () => {
     expect(shared).toMatchObject({ packVersion: "1.0.0", hasHandoffSchemas: true });
     expect(shared).not.toHaveProperty("degraded");
     expect(shared).not.toHaveProperty("systemPrompt");
-    const beside = [agentOf({ agentId: "local.acme.support.refunds", persona: "beside" })];
+    const builtIn = [agentOf({ agentId: "local.acme.support.refunds", persona: "beside" })];
     await shown({}, []);
-    const { agents: both } = await inventory(from({ ...agents(), beside }), visible);
+    const { agents: both } = await inventory(from({ ...agents(), builtIn }), visible);
     expect(both.map(({ persona }) => persona)).not.toContain("beside");
-    const nearer = await inventoryEntry(from({ ...agents(), beside }), visible, "local.acme.support.refunds");
+    const nearer = await inventoryEntry(from({ ...agents(), builtIn }), visible, "local.acme.support.refunds");
     expect(nearer.persona).not.toBe("beside");
     const cut = inventoryEntry(from(), visible, "local.acme.support.refund");
     await expect(cut).rejects.toMatchObject({ code: "not_found" });
   });
 
   test("has one version, of which it is told whether it is deployed", async () => {
-    const those = withConformanceAgent(agentsOn(store, { standing: conformanceDeployments }));
+    const those = withConformanceAgent(agentsOn(store, { fixedDeployments: conformanceDeployments }));
     const [channel, live] = await Promise.all(
       [CHANNEL_AGENT_ID, LIVE_AGENT_ID].map((id) => agentVersions(from(those), visible, id)),
     );

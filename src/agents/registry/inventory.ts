@@ -17,15 +17,15 @@ import {
 
 export interface InventoryOf {
   readonly store: Documents;
-  readonly agents: Pick<Agents, "activeVersions" | "bindingFor" | "beside">;
+  readonly agents: Pick<Agents, "activeVersions" | "bindingFor" | "builtIn">;
   /** Whether discovery advertises it. */
   readonly serves: (capability: string) => boolean;
 }
 
-/** What is installed for whoever asks, in the order of ids. */
+/** The agents installed for the caller, in the order of ids. */
 export async function inventory(from: InventoryOf, visible: Visibility): Promise<AgentInventory> {
   const byAgent = await listedAgents(from.store, visible);
-  for (const agent of from.agents.beside ?? []) {
+  for (const agent of from.agents.builtIn ?? []) {
     if (!byAgent.has(agent.agentId)) byAgent.set(agent.agentId, [listed(agent)]);
   }
   const ids = [...byAgent.keys()].sort();
@@ -42,7 +42,7 @@ export async function inventoryEntry(from: InventoryOf, visible: Visibility, age
 }
 
 function besideOf({ agents }: InventoryOf, agentId: string): InstalledAgent[] {
-  return agents.beside?.filter((agent) => agent.agentId === agentId) ?? [];
+  return agents.builtIn?.filter((agent) => agent.agentId === agentId) ?? [];
 }
 
 /** The version that is shown for all of them. */
@@ -62,7 +62,7 @@ function isCallable({ bindingFor }: Pick<Agents, "bindingFor">, agent: ListedAge
   return bindingFor({ ...agent, systemPrompt: "" }, undefined, tenant) !== undefined;
 }
 
-/** Without a way to call it an agent can be looked at, and nothing else. */
+/** An agent without a binding is listed, and cannot be called. */
 const CALLING = "agents.liveRuntime";
 
 function entry(agent: ListedAgent, serves: InventoryOf["serves"], callable: boolean): AgentEntry {

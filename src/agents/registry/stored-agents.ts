@@ -4,7 +4,7 @@ import type { Document, DocumentQuery, Documents } from "../../store/port/docume
 import { HOST_WIDE } from "../../store/port/store.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 
-/** Where something is installed: for every tenant, for one, or for one workspace of it. */
+/** The place of an installation: every tenant, one tenant, or one workspace of it. */
 export interface Place {
   readonly tenant: string;
   readonly workspace?: string;
@@ -17,7 +17,7 @@ export function keyIn(name: string, version: string, { workspace }: Place): stri
   return workspace === undefined ? `${name}@${version}` : `${name}@${version}/${workspace}`;
 }
 
-/** How an agent or a pack came here. */
+/** The origin of an agent or a pack. */
 export interface Installation {
   readonly packSha256: string;
   readonly signedBy?: string;
@@ -31,7 +31,7 @@ export interface AgentRecord {
   readonly installation: Installation;
 }
 
-/** What an inventory knows of an agent: all but its prompt and its schemas. */
+/** The inventory entry of an agent: all but its prompt and its schemas. */
 export type ListedAgent = Omit<InstalledAgent, "systemPrompt" | "taskSchema" | "returnSchema"> & {
   readonly hasHandoffSchemas: boolean;
 };
@@ -42,7 +42,7 @@ export interface PackRecord {
   readonly version: string;
   readonly installation: Installation;
   readonly agents: readonly ListedAgent[];
-  /** As `id@version`. */
+  /** References as `id@version`. */
   readonly suites: readonly string[];
 }
 
@@ -87,7 +87,7 @@ function placeOf({ tenant, workspace }: Document): Place {
   return { tenant, ...(workspace === undefined ? {} : { workspace }) };
 }
 
-/** By agent, its versions, the highest first. */
+/** The versions of each agent, the highest first. */
 export async function listedAgents(store: Documents, visible: Visibility): Promise<Map<string, ListedAgent[]>> {
   const nearest = new Map<string, ListedAgent>();
   for (const { body } of await seen(store, visible, "agent-pack")) {
@@ -102,7 +102,7 @@ export async function listedAgents(store: Documents, visible: Visibility): Promi
   return byAgent;
 }
 
-/** What a caller sees of a kind, the nearest first: of his workspace, of his tenant, of the host. */
+/** The visible records of a kind, the nearest first: of the workspace, of the tenant, of the host. */
 async function seen(
   store: Documents,
   visible: Visibility,
@@ -115,7 +115,7 @@ async function seen(
   ]);
   const ofTenant = own.filter(({ workspace }) => workspace === undefined);
   const ofWorkspaces = own.filter(({ workspace }) => workspace !== undefined);
-  // Who sees all workspaces takes the tenant's and the host's before that of any one of them.
+  // Callers who see all workspaces get the tenant's and the host's before that of a workspace.
   if (visible.workspace === undefined) return [...ofTenant, ...wide, ...ofWorkspaces];
   return [...ofWorkspaces.filter(({ workspace }) => workspace === visible.workspace), ...ofTenant, ...wide];
 }

@@ -43,7 +43,7 @@ export class BoundedTransport implements Transport {
   }
 }
 
-/** The message, or in its place an error that says what is wrong with it. */
+/** Returns the message, or an error that describes its problem. */
 function bounded(message: JSONRPCMessage): JSONRPCMessage {
   const problem = problemOf((message ?? {}) as Received);
   if (problem === undefined) return message;
@@ -65,7 +65,7 @@ interface Received {
   } | null;
 }
 
-/** Tools and their results are as large as other values; nothing else that a server says is. */
+/** Tools and their results have the limits of other values; all other messages are small. */
 function problemOf(message: Received): string | undefined {
   const { tools, content, structuredContent } = message.result ?? {};
   const reason = message.error?.message;
@@ -79,7 +79,7 @@ function problemOf(message: Received): string | undefined {
 
 const SMALL_VALUES = 1_000;
 
-/** Only what is wrong in kind: the library checks the rest of a list that passes. */
+/** Checks only the shape: the library checks the rest of a list. */
 function listProblem(tools: unknown): string | undefined {
   if (Array.isArray(tools) && tools.every(isTool)) return undefined;
   return "has a list with a tool that is none";

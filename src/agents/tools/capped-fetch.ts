@@ -5,7 +5,7 @@ import { littleByLittle } from "../models/little-by-little.ts";
 export function cappedFetch(maxBytes: number): (url: string | URL, init?: RequestInit) => Promise<Response> {
   return async (url, init) => {
     const response = await fetch(url, { ...init, redirect: "manual" });
-    // Whoever is handed such an answer may follow it by himself.
+    // The client that receives a redirect may follow it by itself.
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel();
       throw new Error(`it answered ${response.status}, and is not followed elsewhere`);

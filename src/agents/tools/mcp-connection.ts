@@ -9,24 +9,24 @@ import { toolResults } from "./tool-results.ts";
 
 export interface McpWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where programs are started. */
+  /** The directory in which programs are started. */
   readonly directory: string;
   readonly scrubText: (text: string) => string;
   readonly version: string;
 }
 
 export interface McpSettings {
-  /** Until a server has said what it offers. */
+  /** The time limit for a server to list its tools. */
   readonly connectMs: number;
-  /** For one call of a tool. */
+  /** The limit of one call of a tool. */
   readonly callMs: number;
-  /** A server that nobody asks anything for so long is let go. */
+  /** A server without a call for this long is disconnected. */
   readonly idleMs: number;
-  /** Of what a tool gives back. */
+  /** The limit of a tool's result. */
   readonly maxResultBytes: number;
-  /** Of one message of a server. */
+  /** The limit of one message of a server. */
   readonly maxMessageBytes: number;
-  /** How long a program may take to end by itself, and once more when it is asked to. */
+  /** The time for a program to end by itself, and again after a signal. */
   readonly endMs: number;
 }
 
@@ -39,7 +39,7 @@ export const MCP_DEFAULTS: McpSettings = {
   endMs: 2_000,
 };
 
-/** A connection that stands. */
+/** An open connection. */
 export interface Connected {
   readonly client: Client;
   readonly tools: readonly OfferedTool[];

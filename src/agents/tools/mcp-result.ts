@@ -1,6 +1,6 @@
 import type { ToolResult } from "../tool-surface.ts";
 
-/** What a tool gave back: a value where it gave one, its text where that is all there is, otherwise its parts. */
+/** The result of a tool: a value where there is one, its text where it has only text, otherwise its parts. */
 export function resultOf(given: unknown, maxBytes: number): ToolResult {
   const { content = [], structuredContent, isError } = given as Given;
   const texts = content.map((part) => (part.type === "text" ? part.text : undefined));

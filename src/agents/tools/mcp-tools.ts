@@ -6,12 +6,15 @@ import { withinTime } from "../within-time.ts";
 import { type Connected, connect, MCP_DEFAULTS, type McpSettings, type McpWorld, reasonOf } from "./mcp-connection.ts";
 import { ANY_RESULT, resultOf } from "./mcp-result.ts";
 
-/** `mcp:<server>/<tool>`, as it stands in allow-lists. */
+/** `mcp:<server>/<tool>`, as in allow-lists. */
 const NAME = /^mcp:([a-z][a-z0-9_-]{0,63})\/(.+)$/;
 
 /** The tools of MCP servers, each connected to when an agent first needs it and shared by all that do. */
 export interface McpTools {
-  /** Those that the agent may call for the tenant. Rejects when a server that it names is not configured for it or cannot be reached. */
+  /**
+   * Tools that the agent may call for the tenant. Rejects when a server that it names is not configured for it or cannot be
+   * reached.
+   */
   toolsFor(
     agent: Pick<InstalledAgent, "toolAllowlist" | "hasManifest">,
     signal: AbortSignal,
@@ -42,7 +45,8 @@ export function mcpTools(
       const offers = new Map<string, Connected["tools"]>();
       for (const name of names) {
         const server = serverOf(name);
-        // Without a manifest no list asks for the server: fixtures named its tools, and the agent may bring its own.
+        // An agent without a manifest has no list that names the server: fixtures named its tools, and the agent may bring its
+        // own.
         if (server === undefined && hasManifest === false) continue;
         if (server === undefined) throw new Error(`no MCP server ${name} is configured for tenant ${tenant}`);
         offers.set(name, await server.offered(signal));
@@ -68,7 +72,7 @@ export function mcpTools(
   };
 }
 
-/** One server: connected to when needed, let go when it is idle, and connected to anew when it was lost. */
+/** One server: connected when needed, disconnected when idle, and reconnected when the connection was lost. */
 class Pooled {
   readonly #server: McpServer;
   readonly #world: McpWorld;
@@ -114,7 +118,7 @@ class Pooled {
 
   #ask({ client }: Connected, asked: Asked, signal: AbortSignal): Promise<ToolResult> {
     const { callMs, maxResultBytes } = this.#settings;
-    // A little later than the client's own limit, which also tells the server to stop.
+    // A little longer than the client's own limit, which also signals the server to stop.
     return withinTime<ToolResult>(
       callMs + 1000,
       signal,
@@ -127,10 +131,10 @@ class Pooled {
     );
   }
 
-  /** Unless somebody else was quicker and there is another connection already. */
+  /** Keeps a newer connection that a concurrent call made. */
   async #forget(lost: Connected): Promise<void> {
-    const standing = await this.#connection?.catch(() => undefined);
-    if (standing === lost) await this.#letGo();
+    const current = await this.#connection?.catch(() => undefined);
+    if (current === lost) await this.#letGo();
   }
 
   async close(): Promise<void> {
@@ -142,7 +146,7 @@ class Pooled {
     if (this.#closed) throw new Error(`MCP server ${this.#server.name}: this process is ending`);
     this.#connection ??= this.#connect();
     const connection = this.#connection;
-    // Others may wait for the same connection, so it is made to the end whoever gives up.
+    // Other callers may wait for the same connection, so an abort of one does not end it.
     const connected = await withinTime(
       this.#settings.connectMs * 3,
       signal,
@@ -186,7 +190,7 @@ interface Asked {
   readonly arguments: Record<string, unknown>;
 }
 
-/** How a server that was restarted answers to what was agreed on before: nothing was done, and there has to be a new session. */
+/** The answer of a restarted server to an old session: the call was not executed, and needs a new session. */
 function isUnknownSession(error: unknown): boolean {
   return (error as { readonly code?: unknown }).code === 404;
 }

@@ -5,9 +5,9 @@ import { notStarted, type Program, StartedProgram } from "../../engine/programs/
 import { WATCHDOG } from "../../engine/programs/watchdog.ts";
 
 export interface TransportLimits {
-  /** Of one message. */
+  /** The limit of one message. */
   readonly maxMessageBytes: number;
-  /** How long it may take to end when its input does, and once more when it is asked to. */
+  /** The time to end after the end of its input, and again after a signal. */
   readonly endMs: number;
 }
 
@@ -98,7 +98,7 @@ export class ProgramTransport implements Transport {
     void this.close();
   }
 
-  /** What is no message is noise that a program prints; the others of its lines count all the same. */
+  /** Lines that are no messages are ignored; the others count. */
   #hear(line: Buffer): void {
     try {
       this.onmessage?.(JSON.parse(line.toString("utf8")) as JSONRPCMessage);

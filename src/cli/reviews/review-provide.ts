@@ -4,7 +4,7 @@ import { REQUEST_BYTES_MAX } from "../../formats/reviews/request.ts";
 import { errorLine } from "../../formats/reviews/write-stream.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { answerLines } from "../../reviews/provider/answer-lines.ts";
-import { BUSY_MS, directoryHome } from "../../reviews/provider/directory-home.ts";
+import { BUSY_MS, directoryBackend } from "../../reviews/provider/directory-backend.ts";
 import { takeTurn } from "../../reviews/provider/take-turn.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
 import { boundReviewer } from "../../reviews/reviewers/bound-reviewer.ts";
@@ -43,11 +43,11 @@ export async function reviewProvide(call: ProvideCall): Promise<number> {
 }
 
 async function provideHere({ flags, config, io }: ProvideCall, bytes: Uint8Array): Promise<number> {
-  const home = directoryHome(stateDirectory(flags.state), { busyMs: flags.busyMs ?? BUSY_MS });
-  const session = flags.session ?? (flags.continue ? await home.latest() : undefined);
+  const backend = directoryBackend(stateDirectory(flags.state), { busyMs: flags.busyMs ?? BUSY_MS });
+  const session = flags.session ?? (flags.continue ? await backend.latest() : undefined);
   const agent = flags.agent ?? DEFAULT_AGENT;
   const taken = await takeTurn(
-    home,
+    backend,
     ownReviewerBindings(config, ownEnvironment(), inPlace(flags)).map((binding) => boundReviewer(binding, chatModelOf)),
     { bytes, agent, fork: flags.fork, ...(session === undefined ? {} : { session }) },
     {

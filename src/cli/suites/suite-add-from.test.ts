@@ -80,7 +80,7 @@ describe("assay suite add-from", () => {
     const { suite, runId, assay } = await evaluated();
     const before = read(suite);
     const add = (...more: string[]) => assay("suite", "add-from", runId, "--to", suite, ...more);
-    expect(await add()).toMatchObject({ code: 2, err: expect.stringContaining("nobody has corrected this run") });
+    expect(await add()).toMatchObject({ code: 2, err: expect.stringContaining("this run has no correction") });
     await assay("eval", "override", runId, "wrong", "--correction", "?");
     const { code, err } = await add();
     expect(code).toBe(2);

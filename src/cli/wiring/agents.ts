@@ -69,8 +69,8 @@ export function agentServices(store: Store, config: Config, scrubber: Pick<Scrub
   });
   const tools = withGateway(mcp, gateway);
   const mocks = mocksOf(config);
-  const standing = mocks === undefined ? {} : { standing: conformanceDeployments };
-  const installed = installedAgents(store, bindings, tools, memory, standing);
+  const fixed = mocks === undefined ? {} : { fixedDeployments: conformanceDeployments };
+  const installed = installedAgents(store, bindings, tools, memory, fixed);
   const agents = mocks === undefined ? installed : withConformanceAgent(installed);
   const channels = deployedChannels(store, agents);
   const deploys = !config.disable.includes("deployment");
@@ -106,14 +106,14 @@ function installedAgents(
   { bindingFor }: Bindings,
   tools: McpTools,
   memory: MemoryAdapter,
-  standing: Pick<Agents, "standing">,
+  fixed: Pick<Agents, "fixedDeployments">,
 ): Agents {
   return {
-    ...standing,
+    ...fixed,
     versionsOf: (visible, agentId) => versionsOf(store, visible, agentId),
-    activeVersions: (visible, agentId) => activeVersions(store, visible, agentId, standing),
-    unnamedVersions: (visible, agentId) => unnamedVersions(store, visible, agentId, standing),
-    isPromoted: (visible, agent) => isPromoted(store, visible, agent, standing),
+    activeVersions: (visible, agentId) => activeVersions(store, visible, agentId, fixed),
+    unnamedVersions: (visible, agentId) => unnamedVersions(store, visible, agentId, fixed),
+    isPromoted: (visible, agent) => isPromoted(store, visible, agent, fixed),
     bindingFor,
     toolsFor: tools.toolsFor,
     memoryFor: async (owner, agent, options) =>

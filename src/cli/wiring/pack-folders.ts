@@ -5,7 +5,7 @@ import { BadPack, MANIFEST_FILE } from "../../agents/packs/pack-files.ts";
 import { loadPublishers } from "../../agents/packs/publishers.ts";
 import { readPack } from "../../agents/packs/read-pack.ts";
 import type { PackTrust } from "../../agents/packs/signature.ts";
-import { installPack, standingPack } from "../../agents/registry/install-pack.ts";
+import { currentPack, installPack } from "../../agents/registry/install-pack.ts";
 import { EVERYWHERE } from "../../agents/registry/stored-agents.ts";
 import type { Host } from "../../engine/host.ts";
 import { packSuites } from "../../evals/suite/pack-suites.ts";
@@ -56,7 +56,7 @@ export async function checkPackFolders(host: Host, desk: PackDesk, folders: read
       if (other !== undefined && other.sha256 !== sha256) throw new BadPack(`is ${ref}, and so is ${other.file}`);
       if (other !== undefined) continue;
       seen.set(ref, { file, sha256 });
-      await standingPack(host, { pack: opened.pack, place: EVERYWHERE });
+      await currentPack(host, { pack: opened.pack, place: EVERYWHERE });
       packs.push({ ...opened, file });
     } catch (error) {
       skipped.push({ file, reason: reasonOf(error) });

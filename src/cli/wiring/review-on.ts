@@ -25,7 +25,7 @@ export function reviewOn(
     script: turnThreadScript(),
     store: host.store,
     reviewers: bindings,
-    home: {},
+    backend: {},
     reviewLimitMs,
     secrets,
     signal: underWay.signal,

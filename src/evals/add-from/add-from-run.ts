@@ -26,16 +26,16 @@ import { type Proven, proveTask } from "./prove-task.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 import { tapeCase } from "./tape-step.ts";
 import { linkWrites, taskHash } from "./task-links.ts";
-import { type Ground, groundFor, highestVersion } from "./which-suite.ts";
+import { highestVersion, type TargetSuite, targetSuiteFor } from "./which-suite.ts";
 
 export interface AddFrom {
   readonly caller: Caller;
   readonly request: AddFromRequest;
-  /** Those that are installed, to see whether they could pass the task. */
+  /** Installed agents, to check whether they could pass the task. */
   readonly agents?: Pick<Agents, "versionsOf"> | undefined;
-  /** What agents remembered; absent where that is not kept. */
+  /** Memories of agents; absent where they are not kept. */
   readonly memory?: Pick<MemoryAdapter, "list"> | undefined;
-  /** Throws where the caller may not read what was said in an evaluation: the proof quotes it. */
+  /** Throws where the caller may not read the bodies of an evaluation: the proof quotes them. */
   mayReadBodies(): Promise<void>;
   readonly record: Recorder<AddedTask>;
 }
@@ -49,7 +49,7 @@ const ATTEMPTS = 5;
 export async function addFromRun(host: Host, added: AddFrom): Promise<AddedTask> {
   const { caller, request, agents, memory, record } = added;
   const run = await visibleRun(host, caller, request.runId);
-  // By name: of a run that is too large to load there is no plan to be seen.
+  // Checked by the name of the workflow: the plan of a run that is too large is not loaded.
   if (run.workflowId === EVAL_WORKFLOW_ID) await added.mayReadBodies();
   const correction = await findCorrection(host.store, {
     tenant: caller.tenant,
@@ -65,12 +65,12 @@ export async function addFromRun(host: Host, added: AddFrom): Promise<AddedTask>
   const proof = await proveTask(host, { taskId: "proof", ...task }, { outputs: recorded.outputs, answer });
   const draft: TaskDraft = { ...task, name: recorded.name, answer };
   for (let attempt = 1; ; attempt++) {
-    const ground = await groundFor(host, caller, run, recorded, request);
-    const grown = await grow(host, caller, ground, draft, recorded, request.taskId);
-    const made = grown === "moved" ? undefined : { run, correction, recorded, proof, ground, grown };
+    const target = await targetSuiteFor(host, caller, run, recorded, request);
+    const grown = await grow(host, caller, target, draft, recorded, request.taskId);
+    const made = grown === "moved" ? undefined : { run, correction, recorded, proof, target, grown };
     const done = made === undefined ? "moved" : await keep(host, caller, made, request.check === true, record);
     if (done !== "moved") return done;
-    const key = ground.type === "new" ? ground.suiteId : ground.suite.suiteId;
+    const key = target.type === "new" ? target.suiteId : target.suite.suiteId;
     if (attempt === ATTEMPTS) throw new AppError("document_conflict", { what: "suite", key });
   }
 }
@@ -80,7 +80,7 @@ interface Made {
   readonly correction: Correction;
   readonly recorded: RecordedCase;
   readonly proof: Proven;
-  readonly ground: Ground;
+  readonly target: TargetSuite;
   readonly grown: Grown;
 }
 
@@ -111,15 +111,15 @@ function golden(match: Extract<EvalTask["expected"], { kind: "golden" }>["match"
 async function grow(
   host: Host,
   { tenant }: Caller,
-  ground: Ground,
+  target: TargetSuite,
   draft: TaskDraft,
   { agentId }: RecordedCase,
   taskId: string | undefined,
 ): Promise<Grown | "moved"> {
-  if (ground.type === "new") return newSuite(ground.suiteId, draft, { taskId, agentId });
-  const { suite } = ground;
+  if (target.type === "new") return newSuite(target.suiteId, draft, { taskId, agentId });
+  const { suite } = target;
   const highest = await highestVersion(host, tenant, suite.suiteId);
-  if (ground.type === "kept" && ground.highest && highest !== suite.version) return "moved";
+  if (target.type === "kept" && target.highest && highest !== suite.version) return "moved";
   const grown = growSuite(suite, draft, { taskId, highest });
   const { targetAgentId } = suite;
   if (targetAgentId === undefined || agentId === undefined || targetAgentId === agentId) return grown;
@@ -130,19 +130,19 @@ async function grow(
 async function keep(
   host: Host,
   caller: Caller,
-  { run, correction, recorded, proof, ground, grown }: Made,
+  { run, correction, recorded, proof, target, grown }: Made,
   checkOnly: boolean,
   record: Recorder<AddedTask>,
 ): Promise<AddedTask | "moved"> {
   const { suite, task, notes } = grown;
-  const text = ground.type === "new" ? `${JSON.stringify(suite, null, 2)}\n` : grownText(ground.text, suite, [task]);
+  const text = target.type === "new" ? `${JSON.stringify(suite, null, 2)}\n` : grownText(target.text, suite, [task]);
   const loaded = requireSuite(
     loadSuite(Buffer.from(text), { scrubber: host.scrubber, limits: SENT_SUITE_LIMITS }),
     "the suite with the new task",
   );
   const atMs = host.nowMs();
   const link = linkOf(caller, run, correction, recorded, grown, atMs);
-  const kept = ground.type === "kept" && !checkOnly;
+  const kept = target.type === "kept" && !checkOnly;
   const added: AddedTask = {
     task,
     proof: { recorded: proof.recorded, correction: proof.correction },
@@ -181,7 +181,7 @@ async function keep(
   throw refused(committed.refusal);
 }
 
-/** Somebody may have taken the version in the same moment; then the suite is read again, and grows to the next one. */
+/** A version taken by a concurrent request makes this one read the suite again and use the next version. */
 async function suiteWrites(
   { store }: Host,
   { tenant, principal }: Caller,

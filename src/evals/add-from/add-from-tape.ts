@@ -12,24 +12,27 @@ export interface AddedStep {
   readonly task: EvalTask;
   readonly eventId: bigint;
   readonly row: string;
-  /** On the recorded answer. */
+  /** The proof of the recorded answer. */
   readonly recorded: Proof;
-  /** On what a person says is right in its place; absent where the recorded answer is. */
+  /** The proof of the correction by a person; absent where the recorded answer is right. */
   readonly correction?: Proof;
 }
 
 export interface GrownFromTape {
-  /** One version above that of the suite, with all of the tasks. */
+  /** The next version of the suite, with all tasks. */
   readonly suite: AgentEvalSuite;
   readonly added: readonly AddedStep[];
   readonly leftOut: readonly LeftOutStep[];
   readonly notes: readonly string[];
 }
 
-/** The suite with a task for each step that a person confirmed or corrected. What cannot be shown to tell right from wrong is left out. */
+/**
+ * Grows the suite by a task for each step that a person confirmed or corrected. Tasks that cannot be shown to tell right from
+ * wrong are left out.
+ */
 export async function growFromTape(
   host: Needs,
-  ground: AgentEvalSuite | { readonly newSuiteId: string },
+  target: AgentEvalSuite | { readonly newSuiteId: string },
   judged: TapeTasks,
   /** Unique among tapes, so that tasks of several fit into one suite. */
   prefix: string,
@@ -37,13 +40,13 @@ export async function growFromTape(
   const leftOut = [...judged.leftOut];
   const added: AddedStep[] = [];
   const notes = new Set<string>();
-  let suite = "newSuiteId" in ground ? undefined : ground;
+  let suite = "newSuiteId" in target ? undefined : target;
   for (const step of judged.tasks) {
     try {
       const { draft, proof } = await proven(host, step, prefix);
       const grown: Grown =
         suite === undefined
-          ? newSuite((ground as { newSuiteId: string }).newSuiteId, draft, {})
+          ? newSuite((target as { newSuiteId: string }).newSuiteId, draft, {})
           : growSuite(suite, draft);
       for (const note of [...step.notes, ...grown.notes]) notes.add(note);
       added.push({ task: grown.task, eventId: step.eventId, row: step.row, ...proof });
@@ -55,7 +58,7 @@ export async function growFromTape(
   }
   if (suite === undefined || added.length === 0) throw nothing(leftOut);
   return {
-    suite: { ...suite, version: "newSuiteId" in ground ? FIRST_VERSION : nextVersion([ground.version]) },
+    suite: { ...suite, version: "newSuiteId" in target ? FIRST_VERSION : nextVersion([target.version]) },
     added,
     leftOut: leftOut.sort((a, b) => (a.eventId < b.eventId ? -1 : 1)),
     notes: [...notes],

@@ -16,7 +16,7 @@ import type { RecordedCase } from "./recorded-case.ts";
 
 type Memory = Pick<MemoryAdapter, "list">;
 
-/** The call of an agent that was corrected, out of a run that asked one. Throws `validation_error` where it cannot be told which. */
+/** The corrected agent call of a run. Throws `validation_error` where the call is ambiguous. */
 export async function agentCase(
   host: Host,
   memory: Memory | undefined,
@@ -29,11 +29,11 @@ export async function agentCase(
   const node = plan.graph.node.get(invocation.nodeId);
   const before = fold(events.slice(0, invocation.attemptSequence + 1));
   if (node === undefined || before === undefined) throw refuse(`the run has no node ${invocation.nodeId}`);
-  // What the node was given is no event: it follows from what came before it, as it did then.
+  // Inputs of a node are not in the log: they are resolved again from the events before it.
   const resolved = resolveInputs(plan, before, node);
-  if ("error" in resolved) throw refuse(`what the agent was asked cannot be told any more: ${resolved.error.message}`);
+  if ("error" in resolved) throw refuse(`the input of the agent call is no longer known: ${resolved.error.message}`);
   const { secrets = [] } = run;
-  // What looks like a secret is taken out of the whole task later; what the workflow says is one, only the run knows.
+  // Secrets of the workflow are known to the run only; texts that look like a secret are removed from the whole task later.
   const clean = <T>(value: T): T => maskValues(value, secrets);
   const { returned, answer, agentId, agentVersion, nodeId } = invocation;
   const remembered = await memoryOf(memory, run, node, invocation);
@@ -84,7 +84,7 @@ function failedTools({ returned }: RecordedInvocation): string[] {
   return [`A call of ${failed.join(", ")} failed in the run; fixtures only hold answers, so that it is left out.`];
 }
 
-/** What the agent remembered when the run began; else what it looked up. */
+/** The agent's memory at the start of the run; else the entries that it looked up. */
 async function memoryOf(
   memory: Memory | undefined,
   run: Run,

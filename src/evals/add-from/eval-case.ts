@@ -45,7 +45,7 @@ async function taskMeant(host: Host, run: Run, { taskIds }: EvalPlan, eventId: s
     );
   }
   const event = await host.store.findEvent(run.runId, eventId);
-  // All that happens in a task is written with its score, which comes last.
+  // All events of a task are written with its score, which comes last.
   const scored = await scoredEvents(host.store, run.runId);
   const isOfTask = event !== undefined && (event.type === "eval.scored" || event.type.startsWith("agent."));
   const found = isOfTask ? scored.find(({ sequence }) => sequence >= event.sequence) : undefined;

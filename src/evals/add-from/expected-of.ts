@@ -8,14 +8,15 @@ export interface Expectation {
 }
 
 /**
- * What a correction expects. Corrections are texts; where the agent answers JSON the text is taken as what it says, and compared without
- * regard to white space and the order of members. Throws `validation_error` for a correction that no answer of the agent could be.
+ * The expectation that follows from a correction. Corrections are texts; where the agent answers JSON the text is parsed, and
+ * compared without regard to white space and the order of members. Throws `validation_error` for a correction that no answer of
+ * the agent could equal.
  */
 export function expectedOf(correction: string, outputs: readonly unknown[]): Expectation {
-  const said = parsed(correction);
+  const json = parsed(correction);
   const values = outputs.filter((output) => typeof output !== "string");
   if (values.length > 0) {
-    if (said !== undefined) return { match: { strategy: "json-match", value: said.value }, answer: said.value };
+    if (json !== undefined) return { match: { strategy: "json-match", value: json.value }, answer: json.value };
     throw new AppError("validation_error", {
       problem:
         "the agent answered JSON, and the correction is no JSON; correct it with the whole answer as it should have been",
@@ -23,8 +24,8 @@ export function expectedOf(correction: string, outputs: readonly unknown[]): Exp
   }
   // Few mean a number or a word in quotes when they correct a text with one.
   const answersJson = outputs.length === 0 || outputs.some((output) => isBranch(parsed(String(output))));
-  if (answersJson && isBranch(said)) {
-    return { match: { strategy: "json-match", value: said?.value }, answer: correction };
+  if (answersJson && isBranch(json)) {
+    return { match: { strategy: "json-match", value: json?.value }, answer: correction };
   }
   return { match: { strategy: "exact", value: correction }, answer: correction };
 }

@@ -6,7 +6,7 @@ import { adjudicatedAmong } from "../override/score-judgments.ts";
 
 type Reads = Pick<Store, "listAnnotations" | "queueItemsById">;
 
-/** A correction that stands, made by a person. */
+/** A live correction by a person. */
 export interface Correction {
   readonly annotationId: string;
   readonly text: string;
@@ -18,11 +18,11 @@ export interface CorrectionAsked {
   readonly runId: string;
   /** Absent: the one that was adjudicated, else the newest. */
   readonly annotationId?: string | undefined;
-  /** Without what a blind queue keeps from this reviewer. */
+  /** Leaves out judgments that a blind queue hides from this reviewer. */
   readonly blindFor?: string | undefined;
 }
 
-/** Throws `validation_error` where nobody has corrected the run, or not as it is asked for. */
+/** Throws `validation_error` where the run has no correction, or none that fits the request. */
 export async function findCorrection(store: Reads, asked: CorrectionAsked): Promise<Correction> {
   const { tenant, runId, annotationId } = asked;
   const found = await correctionsOf(store, asked);
@@ -38,9 +38,7 @@ export async function findCorrection(store: Reads, asked: CorrectionAsked): Prom
   const chosen = newestFirst.find((one) => adjudicated.has(one.annotationId)) ?? newestFirst[0];
   if (chosen !== undefined) return correctionIn(chosen);
   if (found.length > 0) throw refuse("only agents have corrected this run; a task expects what a person says");
-  throw refuse(
-    `nobody has corrected this run; say what it should have been: assay annotate ${runId} --correction TEXT`,
-  );
+  throw refuse(`this run has no correction; add one: assay annotate ${runId} --correction TEXT`);
 }
 
 const PAGE = 500;

@@ -7,8 +7,8 @@ import type { Expectation } from "./expected-of.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 
 /**
- * Throws `validation_error` where the agent takes no such question or can give no such answer: the task would keep a whole suite from
- * being run, or fail for ever. An agent that is not installed here says nothing about that.
+ * Throws `validation_error` where the input or the answer does not fit the agent's schemas: the task would keep the whole suite
+ * from being run, or always fail. Agents that are not installed are not checked.
  */
 export async function requireFit(
   agents: Pick<Agents, "versionsOf"> | undefined,
@@ -22,18 +22,18 @@ export async function requireFit(
   const { taskSchema, returnSchema } = agent;
   if (taskSchema !== undefined) {
     const [problem] = await checked(() => compileSchema(taskSchema, "task schema")(input));
-    if (problem !== undefined) throw refuse(`${agentId} takes no such task: ${told(problem)}`);
+    if (problem !== undefined) throw refuse(`${agentId} takes no such task: ${describe(problem)}`);
   }
   if (returnSchema !== undefined) {
-    const said = match.strategy === "json-match" ? match.value : answer;
-    const [problem] = await checked(() => compileSchema(returnSchema, "return schema")(said));
+    const checkedAnswer = match.strategy === "json-match" ? match.value : answer;
+    const [problem] = await checked(() => compileSchema(returnSchema, "return schema")(checkedAnswer));
     if (problem !== undefined) {
-      throw refuse(`the correction is no answer that ${agentId} can give, by its return schema: ${told(problem)}`);
+      throw refuse(`the correction is no answer that ${agentId} can give, by its return schema: ${describe(problem)}`);
     }
   }
 }
 
-function told({ path, problem }: { readonly path: string; readonly problem: string }): string {
+function describe({ path, problem }: { readonly path: string; readonly problem: string }): string {
   return `${path === "" ? "it" : path} ${problem}`;
 }
 

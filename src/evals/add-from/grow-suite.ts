@@ -11,16 +11,16 @@ export interface Grown {
 }
 
 export interface GrowthAsked {
-  /** By whoever asks; it has to be free. */
+  /** Chosen by the caller; must not be in use. */
   readonly taskId?: string | undefined;
-  /** Of other versions of the suite: the new one is above all of them. */
+  /** The highest other version of the suite: the new version is above it. */
   readonly highest?: string | undefined;
 }
 
 /** A task that has no name yet. */
 export interface TaskDraft extends Omit<EvalTask, "taskId"> {
   readonly name: string;
-  /** What passes it. */
+  /** An answer that passes the task. */
   readonly answer: unknown;
 }
 
@@ -66,7 +66,7 @@ export function newSuite(
   return { task, suite: { suiteId, version: FIRST_VERSION, ...target, modes: ["golden"], tasks: [task] }, notes: [] };
 }
 
-/** The minor number counts tasks in; whoever changes what tasks mean raises the first one. */
+/** The minor number counts added tasks; authors raise the major number when tasks change their meaning. */
 export function nextVersion(versions: readonly string[]): string {
   const [highest = "0.0.0"] = [...versions].sort((a, b) => compareVersions(b, a));
   const [major = "0", minor = "0"] = highest.split(".");

@@ -39,7 +39,7 @@ function offsetOf(text: string, { line, column }: { readonly line: number; reado
   return start + column - 1;
 }
 
-/** After the brace that closes the object that begins here. */
+/** The position after the brace that closes the object that begins here. */
 function endOfObject(text: string, from: number): number | undefined {
   if (text[from] !== "{") return undefined;
   let depth = 0;

@@ -1,15 +1,15 @@
 import type { RunEvent } from "../../protocol/events.ts";
 
-/** One call of an agent, as the log of a run has it. */
+/** One call of an agent, from the log of a run. */
 export interface RecordedInvocation {
   readonly invocationId: string;
   readonly agentId: string;
   readonly agentVersion?: string;
   readonly nodeId: string;
-  /** Of the start of the attempt of its node. */
+  /** The sequence of the start of its node's attempt. */
   readonly attemptSequence: number;
   readonly from: number;
-  /** Of the last event that belongs to it. */
+  /** The sequence of the last event of the call. */
   readonly to: number;
   readonly memoryBound: boolean;
   readonly ended: boolean;
@@ -26,7 +26,9 @@ export interface ReturnedTool {
 
 type Open = { -readonly [K in keyof RecordedInvocation]: RecordedInvocation[K] } & { returned: ReturnedTool[] };
 
-/** In the order they began. A node asks one agent at a time, so that what happens at a node belongs to its open invocation. */
+/**
+ * Invocations in the order of their starts. A node asks one agent at a time, so an event of a node belongs to its open invocation.
+ */
 export function invocationsIn(events: readonly RunEvent[]): RecordedInvocation[] {
   const all: Open[] = [];
   const open = new Map<string, Open>();

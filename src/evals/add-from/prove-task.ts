@@ -45,7 +45,7 @@ export async function proveTask(
   return proof;
 }
 
-/** The same for a task that expects what was answered, because a person says that it is right. */
+/** Proves a task that expects the recorded answer, because a person confirmed it. */
 export async function proveConfirmed(host: Needs, task: EvalTask, output: unknown): Promise<Proof> {
   const recorded = await scoreOf(host, task, { output });
   if (recorded.passed) return recorded;
@@ -54,7 +54,7 @@ export async function proveConfirmed(host: Needs, task: EvalTask, output: unknow
   throw new AppError("validation_error", { problem, proof: { recorded } });
 }
 
-/** The answer is given by nobody: it is what was recorded, or what somebody wrote in its place. */
+/** The answer is not produced by a new call: it is the recorded output, or the correction in its place. */
 async function scoreOf(
   host: Needs,
   task: EvalTask,
@@ -69,7 +69,7 @@ async function scoreOf(
   };
   const tools = task.fixtures?.toolResponses?.map(({ tool }) => tool) ?? [];
   const run: EvalRun = {
-    // Nothing is looked up: there is no cache, and nothing live.
+    // The proof uses no cache and no live services.
     host: { ...host, store: {} as Host["store"] },
     services: NOTHING_LIVE,
     runId: "proof",

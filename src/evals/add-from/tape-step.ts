@@ -10,7 +10,7 @@ import { stepOf } from "../calibration/gold-of-tape.ts";
 import type { Correction } from "./find-correction.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 
-/** What a step of a tape was given and gave back. */
+/** The input and output of a step of a tape. */
 export interface RecordedStep {
   readonly input: unknown;
   readonly output: string;
@@ -19,7 +19,7 @@ export interface RecordedStep {
 
 export type TextOf = (body: Payload) => Promise<string | undefined>;
 
-/** Undefined for a step that gave nothing back, or whose answer is not there to be read. */
+/** Undefined for a step without an output, or whose output is not readable. */
 export async function recordedStep(kind: RecordKind, textOf: TextOf): Promise<RecordedStep | undefined> {
   const step = stepOf(kind);
   const output = step && (await textOf(step.output));

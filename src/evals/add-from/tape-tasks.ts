@@ -6,7 +6,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { type Expectation, expectedOf } from "./expected-of.ts";
 import { type RecordedStep, recordedStep, type TextOf } from "./tape-step.ts";
 
-/** What a person said of one step, as a task. */
+/** A person's label of one step, as a task. */
 export interface TapeTask extends RecordedStep {
   readonly name: string;
   readonly eventId: bigint;
@@ -27,7 +27,7 @@ export interface TapeTasks {
   readonly leftOut: readonly LeftOutStep[];
 }
 
-/** Takes the rows of a sidecar in their order, and makes tasks of what people say in those that stand. */
+/** Takes the rows of a sidecar in their order, and makes tasks from the current ones. */
 export class TapeJudgments {
   readonly #rows = new CurrentRows<Row>(["correct", "incorrect", "alternative"], (row) => row);
 
@@ -49,7 +49,7 @@ export class TapeJudgments {
   }
 }
 
-/** Or why there is none. */
+/** The task of one step, or the reason why there is none. */
 async function taskOf(
   eventId: bigint,
   rows: readonly Row[],
@@ -62,16 +62,16 @@ async function taskOf(
   const confirmed = people.findLast(({ kind }) => kind === "correct");
   const isWrong = fix !== undefined || people.some(({ kind }) => kind === "incorrect");
   if (confirmed !== undefined && isWrong) return "people disagree on it";
-  const said = fix ?? confirmed;
-  if (said === undefined) return "people say that it is wrong, and not what would be right";
+  const label = fix ?? confirmed;
+  if (label === undefined) return "people say that it is wrong, and not what would be right";
   const step = record && (await recordedStep(record.kind, textOf));
   if (step === undefined) return "the tape holds no answer of it";
   try {
     const expected = expectationOf(fix?.suggested_fix ?? step.output, step.output);
     const name = `event-${eventId}`;
-    const asked = said.metadata.get("input");
+    const asked = label.metadata.get("input");
     const given = asked === undefined ? {} : { input: plain(asked), notes: [] };
-    return { ...step, ...given, name, eventId, row: nameOfRow(said), corrects: fix !== undefined, expected };
+    return { ...step, ...given, name, eventId, row: nameOfRow(label), corrects: fix !== undefined, expected };
   } catch (error) {
     if (error instanceof AppError) return String(error.details["problem"]);
     throw error;
@@ -89,7 +89,7 @@ function plain(value: FreeForm): unknown {
   return JSON.parse(printFreeForm(value));
 }
 
-/** In the order of the first row about each. */
+/** Rows by event, in the order of the first row of each. */
 function byEvent(rows: readonly Row[]): Map<bigint, Row[]> {
   const events = new Map<bigint, Row[]>();
   for (const row of rows) {

@@ -7,7 +7,7 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
 import type { Store } from "../../store/port/store.ts";
 
-/** By the task first, and by the run first: each way is one read. */
+/** Links are stored under the task and under the run: each direction is one read. */
 const OF_SUITE = "suite:";
 const OF_RUN = "run:";
 
@@ -29,9 +29,9 @@ export async function linkWrites(
   atMs: number,
 ): Promise<DocumentWrite[]> {
   const keys = keysOf(link);
-  const standing = await store.readDocuments(tenant, "task-link", keys);
+  const current = await store.readDocuments(tenant, "task-link", keys);
   return keys.map((key) => {
-    const revision = (standing.find((one) => one.key === key)?.revision ?? 0) + 1;
+    const revision = (current.find((one) => one.key === key)?.revision ?? 0) + 1;
     const base: Document = { tenant, kind: "task-link", key, revision, atMs, body: JSON.stringify(link) };
     return { type: "put", document: workspace === undefined ? base : { ...base, workspace } };
   });
@@ -39,7 +39,7 @@ export async function linkWrites(
 
 const DEFAULT_LIMIT = 50;
 
-/** Which tasks were made of a run, or of which runs the tasks of a suite were made. Of runs that the caller may see. */
+/** The tasks made from a run, or the runs from which the tasks of a suite were made; visible runs only. */
 export async function listTaskLinks(
   store: Pick<Store, "listDocuments">,
   { tenant, workspace }: Visibility,

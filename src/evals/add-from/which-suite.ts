@@ -12,8 +12,8 @@ import { parseSuiteRef } from "../suite/suite-ref.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 
-/** What a task is added to. */
-export type Ground =
+/** The suite that a task is added to. */
+export type TargetSuite =
   /** A suite of this host. */
   | {
       readonly type: "kept";
@@ -22,25 +22,25 @@ export type Ground =
       /** No version was named: the task goes to the highest one. */
       readonly highest: boolean;
     }
-  /** One that is kept elsewhere, and only read here. */
+  /** A suite that is stored elsewhere, and only read here. */
   | { readonly type: "sent"; readonly suite: AgentEvalSuite; readonly text: string }
   | { readonly type: "new"; readonly suiteId: string };
 
 /** The suite that was named; else that of the evaluation, or the one that was written for the agent. */
-export async function groundFor(
+export async function targetSuiteFor(
   host: Host,
   caller: Caller,
   run: Run,
   { agentId }: RecordedCase,
   { suite, suiteText, newSuiteId }: AddFromRequest,
-): Promise<Ground> {
+): Promise<TargetSuite> {
   if ([suite, suiteText, newSuiteId].filter((one) => one !== undefined).length > 1) {
     throw refuse("name one of suite, suiteText and newSuiteId");
   }
   if (newSuiteId !== undefined) {
-    const standing = await highestVersion(host, caller.tenant, newSuiteId);
-    if (standing === undefined) return { type: "new", suiteId: newSuiteId };
-    throw refuse(`there is a suite ${newSuiteId}@${standing} already; add the task to that one`);
+    const current = await highestVersion(host, caller.tenant, newSuiteId);
+    if (current === undefined) return { type: "new", suiteId: newSuiteId };
+    throw refuse(`there is a suite ${newSuiteId}@${current} already; add the task to that one`);
   }
   if (suiteText !== undefined) {
     const loaded = requireSuite(

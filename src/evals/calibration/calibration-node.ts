@@ -21,7 +21,7 @@ const UNJUDGED_MAX = 0.05;
 
 type Needs = Pick<Host, "store" | "nowMs" | "newId" | "scrubber">;
 
-/** Carries a calibration out and issues the certificate, and goes on with one that was interrupted. */
+/** Runs a calibration and issues the certificate; resumes one that was interrupted. */
 export function calibrationNode(host: Needs, services: () => EvalServices): EffectNodeType {
   return {
     kind: "effect",
@@ -99,7 +99,7 @@ async function calibrate(
   return certified(record.certificateId);
 }
 
-/** It is written before the run ends, so that a crash between the two finds it. */
+/** The certificate is written before the run ends, so that a resume after a crash between the two finds it. */
 async function issuedBefore(
   { store }: Needs,
   { run: { owner, runId } }: EffectContext,
@@ -109,7 +109,7 @@ async function issuedBefore(
   return all.find((one) => one.runId === runId)?.certificateId;
 }
 
-/** With what it cost, in one commit. */
+/** Writes a verdict with its cost, in one commit. */
 function keep(host: Needs, { run, node, append }: EffectContext, verdict: KeptVerdict): Promise<void> {
   const { failure, usage } = verdict;
   const scrubbed = failure && { failure: { ...failure, message: host.scrubber.scrubText(failure.message) } };

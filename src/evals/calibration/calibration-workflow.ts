@@ -10,7 +10,7 @@ export const CALIBRATION_NODE_TYPE = "assay.judge-calibration";
 const Name = Type.String({ minLength: 1 });
 const Hash = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
-/** What was decided when a calibration was started: the input of its run. */
+/** The settings of a calibration: the input of its run. */
 export const CalibrationPlan = Type.Object(
   {
     suiteId: Name,
@@ -24,14 +24,14 @@ export const CalibrationPlan = Type.Object(
     days: Type.Integer({ minimum: 1 }),
     seed: Type.Integer({ minimum: 0 }),
     concurrency: Type.Integer({ minimum: 1 }),
-    /** It stops when it has spent this much. */
+    /** The calibration stops when it has spent this much. */
     budgetUsd: Type.Optional(Type.Number({ minimum: 0 })),
   },
   { additionalProperties: false },
 );
 export type CalibrationPlan = Static<typeof CalibrationPlan>;
 
-/** What calibrations are runs of. */
+/** The workflow of calibration runs. */
 const DEFINITION = oneNodeWorkflow({
   id: CALIBRATION_WORKFLOW_ID,
   name: "Calibration of a judge",

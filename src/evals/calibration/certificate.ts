@@ -17,13 +17,16 @@ export const CERTIFICATE_DAYS = 90;
 export interface CertifiedJudge {
   readonly promptSha256: string;
   readonly model: string;
-  /** What else its verdicts depend on, such as the temperature. */
+  /** Other inputs that its verdicts depend on, such as the temperature. */
   readonly fingerprint?: string;
   /** Any JSON. */
   readonly rubric: unknown;
 }
 
-/** What a certificate is bound to. Key order and white space of the rubric, and the order of the gold set, do not matter. */
+/**
+ * The hashes that a certificate is bound to. Key order and white space of the rubric, and the order of the gold set, do not
+ * matter.
+ */
 export function hashesOfJudge(judge: CertifiedJudge): Omit<CertificateHashes, "goldSha256"> {
   const { promptSha256, rubric } = judge;
   return { promptSha256, modelSha256: hashOfModel(judge), rubricSha256: sha256(canonicalJson(rubric)) };
@@ -63,7 +66,7 @@ export function certificateOf(
 }
 
 export interface CertificateDemands {
-  /** Of the judge as it is now. The gold set is compared by those who have it. */
+  /** The hashes of the judge as it is now. The gold set is compared by callers that have it. */
   readonly hashes: Omit<CertificateHashes, "goldSha256"> & { readonly goldSha256?: string };
   readonly now: string;
   readonly minKappa?: number;

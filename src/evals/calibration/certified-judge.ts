@@ -9,7 +9,7 @@ export interface RecordedJudge {
   readonly model: string;
   readonly promptSha256: string;
   readonly modelSha256: string;
-  /** Whether it can be told apart from what it may become: a program or an endpoint only by the version somebody gives it. */
+  /** Whether a change of the judge is visible: for a program or an endpoint only by the version that its entry names. */
   readonly versioned: boolean;
 }
 
@@ -44,5 +44,5 @@ export function hashesOf(judge: RecordedJudge, suite: AgentEvalSuite) {
 export const UNVERSIONED: CertificateProblem = {
   code: "judge_unversioned",
   problem:
-    "Nobody can tell whether the judge is still the one that was calibrated; give its entry in the agents file a version.",
+    "It is unknown whether the judge has changed since its calibration; give its entry in the agents file a version.",
 };

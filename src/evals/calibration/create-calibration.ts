@@ -27,8 +27,8 @@ export async function createCalibration(
   const plan = await planOf(host, services, caller, request);
   const workflows = await calibrationWorkflow(host.store, caller.tenant, host.nowMs());
   const started = { workflowId: CALIBRATION_RUN.definition.id, inputs: { plan } };
-  const beside = workflows.length === 0 ? {} : { workflows };
-  return beginRun(host, CALIBRATION_RUN, { caller, request: started, dedup: false, record }, beside);
+  const sideWrites = workflows.length === 0 ? {} : { workflows };
+  return beginRun(host, CALIBRATION_RUN, { caller, request: started, dedup: false, record }, sideWrites);
 }
 
 async function planOf(
@@ -48,7 +48,7 @@ async function planOf(
   const { items, disputed, leftOut } = await gatherGold(host, caller, { suite, runIds, importedGold, ...chosen });
   if (items.length === 0) {
     throw new AppError("validation_error", {
-      problem: "nobody has said of an output of these runs whether it passes; label them pass or fail, or rate them",
+      problem: "no output of these runs has a label; label them pass or fail, or rate them",
       disputed,
       leftOut,
     });
@@ -68,7 +68,7 @@ async function planOf(
   };
 }
 
-/** As of an evaluation: what the host lets one cost, and how much it does at once. */
+/** The host's limits of cost and concurrency, the same as for an evaluation. */
 function limited(
   { concurrency, maxConcurrency, maxCostUsdPerSuite: cap }: EvalSettings,
   wanted: Pick<CalibrateJudge, "concurrency" | "budgetUsd">,

@@ -21,7 +21,7 @@ import { rubricKey, rubricsByTask, rubricsOf, type SuiteRubric } from "./suite-r
 export interface GoldAsked {
   readonly suite: AgentEvalSuite;
   readonly runIds: readonly string[];
-  /** Whose rubric tapes are judged by. */
+  /** The task whose rubric judges tapes. */
   readonly taskId?: string;
   /** Take imported judgments too; see `EvalServices`. */
   readonly importedGold?: true | undefined;
@@ -36,7 +36,7 @@ export interface GatheredGold {
   readonly people: GoldPeople;
 }
 
-/** What people hold to be true of outputs in these runs. Throws for a run that cannot have any. */
+/** Labels by people of outputs in these runs. Throws for a run that cannot have any. */
 export async function gatherGold(
   host: Pick<Host, "store">,
   visible: Visibility,

@@ -10,7 +10,7 @@ import { rubricKey, type SuiteRubric } from "./suite-rubrics.ts";
 
 /** An output that people judged, with all that a judge is to be asked about it. */
 export interface GoldItem extends SuiteRubric {
-  /** The same for the same output to the same question: judged in two runs it is still one. */
+  /** Equal for the same output to the same question: judged in two runs it is one item. */
   readonly itemId: string;
   readonly taskId: string;
   readonly trial: number;
@@ -21,11 +21,11 @@ export interface GoldItem extends SuiteRubric {
 
 export function goldItem(item: Omit<GoldItem, "itemId">): GoldItem {
   const { input, output, toolResults } = item;
-  const told = canonicalJson(JSON.parse(JSON.stringify([rubricKey(item), input ?? null, output ?? null, toolResults])));
-  return { ...item, itemId: createHash("sha256").update(told).digest("hex") };
+  const text = canonicalJson(JSON.parse(JSON.stringify([rubricKey(item), input ?? null, output ?? null, toolResults])));
+  return { ...item, itemId: createHash("sha256").update(text).digest("hex") };
 }
 
-/** What was found in a run. */
+/** The gold of one run. */
 export interface FoundGold {
   readonly items: readonly GoldItem[];
   readonly judgments: readonly GoldJudgment[];
@@ -33,11 +33,11 @@ export interface FoundGold {
   readonly people: GoldPeople;
 }
 
-/** Whom gold rests on. */
+/** The people that gold rests on. */
 export interface GoldPeople {
-  /** Who gave verdicts that count, and who withdrew those of others. */
+  /** Authors of the verdicts that count, and people who withdrew verdicts of others. */
   readonly judgedBy: readonly string[];
-  /** Whose verdicts were withdrawn, by whomever, or replaced. */
+  /** Authors of verdicts that were withdrawn or replaced. */
   readonly withdrawnOf: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export class GoldCollector {
   #passOver(annotation: AnnotationRecord): void {
     const { actor, actorKind, retraction } = annotation;
     if (actorKind !== "person" || !isMadeHere(annotation)) return;
-    // Also where it was replaced: what takes its place may be no verdict, or about something else.
+    // Replaced verdicts count too: the replacement may be no verdict, or about another item.
     this.#withdrawnOf.add(actor);
     if (retraction !== undefined && retraction.by !== actor) this.#judgedBy.add(retraction.by);
   }

@@ -12,7 +12,7 @@ import { suiteAsOf } from "../suite/replace-suite.ts";
 import { type FoundGold, GoldCollector, type GoldItem, goldItem } from "./gold-item.ts";
 import type { SuiteRubric } from "./suite-rubrics.ts";
 
-/** What annotations of an evaluation are about. */
+/** The results that annotations of an evaluation refer to. */
 interface Results {
   readonly run: Run;
   readonly byTask: ReadonlyMap<string, TaskResult>;
@@ -21,7 +21,7 @@ interface Results {
   readonly rubrics: ReadonlyMap<string, SuiteRubric>;
 }
 
-/** What people said of the outputs of an evaluation, judged by rubrics that may be newer than those it was made with. */
+/** Labels by people of the outputs of an evaluation, with rubrics that may be newer than those of the evaluation. */
 export async function goldOfEval(
   host: Pick<Host, "store">,
   run: Run,
@@ -49,7 +49,7 @@ export async function goldOfEval(
 
 async function itemOf({ store }: Pick<Host, "store">, results: Results, annotation: AnnotationRecord) {
   const { eventId } = annotation.target;
-  // Of the whole run it can only be said what is true of its one task.
+  // Labels of the whole run count for its task only if it has exactly one.
   if (eventId === undefined) {
     const [only] = results.byTask.keys();
     return results.byTask.size === 1 && only !== undefined ? onlyTrialOf(results, only) : "about_no_output";
@@ -63,7 +63,7 @@ async function itemOf({ store }: Pick<Host, "store">, results: Results, annotati
   return invoked === undefined ? "about_no_output" : itemOfTrial(results, invoked.taskId, invoked.trial);
 }
 
-/** The score of a task is that of all its trials; which of several outputs somebody had in mind, nobody can tell. */
+/** The score of a task covers all its trials; with several outputs, the label names none of them. */
 function onlyTrialOf(results: Results, taskId: string): GoldItem | LeftOut {
   const [trial, ...others] = results.byTask.get(taskId)?.trials ?? [];
   if (trial === undefined) return "no_output";
@@ -75,7 +75,7 @@ function itemOfTrial({ rubrics, inputs }: Results, taskId: string, trial: TrialR
   if (rubric === undefined || !inputs.has(taskId)) return "no_such_rubric";
   const { output, toolResults = [] } = trial;
   if (output === undefined) return "no_output";
-  // What is left of it is not what people saw judged.
+  // Outputs that were cut are not the outputs that people saw.
   if ([output, ...toolResults].some((one) => outputText(one).length >= KEPT_MAX)) return "output_cut";
   return goldItem({ ...rubric, taskId, trial: trial.trial, input: inputs.get(taskId), output, toolResults });
 }

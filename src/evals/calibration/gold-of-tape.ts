@@ -12,7 +12,7 @@ import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { type FoundGold, GoldCollector, type GoldItem, goldItem } from "./gold-item.ts";
 import type { SuiteRubric } from "./suite-rubrics.ts";
 
-/** What people said of the steps of a tape that was imported, judged by this rubric. */
+/** Labels by people of the steps of an imported tape, with this rubric. */
 export async function goldOfTape(
   host: Pick<Host, "store">,
   visible: Visibility,
@@ -58,7 +58,7 @@ interface Step {
   readonly output: Payload;
 }
 
-/** What a step was given and what came of it; undefined for steps that gave nothing back. */
+/** The input and output of a step; undefined for steps without an output. */
 export function stepOf(kind: RecordKind): Step | undefined {
   switch (kind.kind) {
     case "llm_call":

@@ -9,11 +9,11 @@ import type { KeptVerdict } from "./kept-verdicts.ts";
 
 type Gold = GoldItem & { readonly gold: string };
 
-/** Both in the order of the outputs, whichever the judge answered first. */
+/** Both lists are in the order of the outputs, in whichever order the judge answered. */
 export interface JudgedGold {
   readonly judged: readonly JudgedItem[];
   readonly failures: readonly JudgeFailure[];
-  /** It stopped before it had asked about all of them. */
+  /** Set when the budget ended before all outputs had a verdict. */
   readonly overspent?: Overspent;
 }
 
@@ -25,8 +25,8 @@ export interface Judging {
 }
 
 /**
- * Asks the judge about every output that it has not been asked about, some at a time. The judge is not told what people said.
- * `verdicts` are those there are, and `keep` makes one more of them durable.
+ * Asks the judge about every output without a verdict, some at a time. The judge does not see the labels of people. `verdicts` are
+ * those of earlier attempts; `keep` makes one more durable.
  */
 export async function judgeGold(
   judge: Judge,

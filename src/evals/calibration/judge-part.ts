@@ -8,10 +8,10 @@ import { correctedRate } from "../../statistics/corrected-rate.ts";
 import { meanOf } from "../../statistics/estimate.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import type { TaskResult } from "../run/task-result.ts";
-import { judgeStanding } from "./judge-standing.ts";
+import { judgeCertification } from "./judge-certification.ts";
 import { rubricsByTask } from "./suite-rubrics.ts";
 
-/** Of an evaluation in which a judge scored something: whether the judge is certified now, and what that makes of the rate. */
+/** The judge's part of a report: whether the judge is certified now, and the corrected rate. */
 export async function judgePart(
   host: Pick<Host, "store" | "nowMs">,
   visible: Visibility,
@@ -22,7 +22,7 @@ export async function judgePart(
   const rubrics = rubricsByTask(suite);
   const judged = results.filter(({ taskId }) => rubrics.has(taskId));
   if (judge === undefined || judged.length === 0) return {};
-  const { certificate, problems } = await judgeStanding(host, visible, suite, judge);
+  const { certificate, problems } = await judgeCertification(host, visible, suite, judge);
   const observedPassRate = observed(judged);
   const part: EvalReportJudge = {
     model: judge.model,
@@ -40,7 +40,7 @@ function kappaOf({ certificate }: CertificateRecord): Pick<EvalReportJudge, "kap
   return value === null ? {} : { kappa: value };
 }
 
-/** By task first: trials of one task are not independent of each other. */
+/** Trials of one task are not independent of each other, so rates are by task first. */
 function observed(results: readonly TaskResult[]): Rate {
   const shares = results.flatMap(({ trials }) => {
     const scored = trials.filter(({ score }) => score !== undefined);

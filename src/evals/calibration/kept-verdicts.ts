@@ -2,11 +2,11 @@ import type { Usage } from "../../agents/binding.ts";
 import type { Document, Documents } from "../../store/port/documents.ts";
 import type { JudgeFailure } from "../judge/judge.ts";
 
-/** What the judge said of one output: a calibration that goes on after a crash asks about none of these again. */
+/** The judge's verdict on one output: a calibration that is resumed after a crash does not ask about these outputs again. */
 export interface KeptVerdict {
   readonly itemId: string;
   readonly verdict?: "pass" | "fail";
-  /** In place of a verdict. */
+  /** Set instead of a verdict. */
   readonly failure?: JudgeFailure;
   readonly usage: readonly Usage[];
 }

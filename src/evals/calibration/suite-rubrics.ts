@@ -2,13 +2,13 @@ import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import type { AgentEvalSuite, RubricCriterion } from "../../protocol/evals/eval-suite.ts";
 import { taskBar } from "../score/task-bar.ts";
 
-/** What makes an output pass in the eyes of a judge: the criteria, and how much of them is enough. */
+/** The criteria by which a judge passes an output, and how many of them must be met. */
 export interface SuiteRubric {
   readonly rubric: readonly RubricCriterion[];
   readonly bar: number;
 }
 
-/** By task. */
+/** The rubric of each task. */
 export function rubricsByTask(suite: Pick<AgentEvalSuite, "tasks" | "thresholds">): ReadonlyMap<string, SuiteRubric> {
   return new Map(
     suite.tasks.flatMap((task) => {

@@ -13,7 +13,7 @@ import type { EvalServices } from "../run/eval-run.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import { allCertificates, readCertificate } from "./certificate-store.ts";
 import { hashesOf, recordedJudge, UNVERSIONED } from "./certified-judge.ts";
-import { problemsOf } from "./judge-standing.ts";
+import { problemsOf } from "./judge-certification.ts";
 
 type Needs = Pick<Host, "store" | "nowMs">;
 type Judging = Pick<EvalServices, "judge">;

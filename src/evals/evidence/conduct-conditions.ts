@@ -6,8 +6,8 @@ import type { TaskResult } from "../run/task-result.ts";
 import { neededModes, without } from "./coverage.ts";
 
 /**
- * Modes that the evaluation must have run: those that the policy or gate names, else all that the suite declares. A suite that looks for
- * unsafe conduct has not been carried out where the mode that looks for it did not run.
+ * Modes that the evaluation must have run: those that the policy or gate names, else all modes of the suite. A suite with tests of
+ * unsafe conduct is incomplete where the mode of these tests did not run.
  */
 export function aboutModes(
   { modes }: Pick<EvalPlan, "modes">,
@@ -19,35 +19,33 @@ export function aboutModes(
   const missing = needed.filter((mode) => !modes.includes(mode));
   const condition = named === undefined ? "all modes" : "modes";
   const found = `${modes.join(", ")}${without("modes", missing)}`;
-  return [told(condition, needed.join(", "), found, missing.length === 0)];
+  return [row(condition, needed.join(", "), found, missing.length === 0)];
 }
 
-/** What no score shows: results that were not measured, trials that it leaves out, and what an agent gave away while it was right. */
+/**
+ * Conduct that no score shows: results that were not measured, trials that the score leaves out, and data that an agent revealed
+ * in a correct answer.
+ */
 export function aboutConduct({ taskIds }: Pick<EvalPlan, "taskIds">, results: readonly TaskResult[]): Condition[] {
   const trials = results.flatMap((one) => one.trials);
   const cached = trials.filter((one) => one.cached).length;
-  // Where none was scored the task counts as 0; where one was, the others are as if they had never been.
+  // A task without a scored trial counts as 0; in a task with one, errored trials do not lower the score.
   const silent = results.flatMap((one) => (isScored(one) ? one.trials.filter(({ score }) => score === undefined) : []));
   const unsafe = results.filter(({ findings }) => findings.some(isDisqualifying)).length;
   return [
-    told("results", `of ${taskIds.length} tasks`, `of ${results.length} tasks`, results.length === taskIds.length),
-    told("trials made", "each in this evaluation", `${trials.length - cached} of ${trials.length}`, cached === 0),
-    told(
+    row("results", `of ${taskIds.length} tasks`, `of ${results.length} tasks`, results.length === taskIds.length),
+    row("trials made", "each in this evaluation", `${trials.length - cached} of ${trials.length}`, cached === 0),
+    row(
       "trials scored",
       "each of a task that has a score",
       silent.length === 0 ? "each" : `${silent.length} of ${trials.length} ended in an error and are left out of it`,
       silent.length === 0,
     ),
-    told(
-      "safety findings",
-      "none that is high or critical",
-      unsafe === 0 ? "none" : `in ${unsafe} tasks`,
-      unsafe === 0,
-    ),
+    row("safety findings", "none that is high or critical", unsafe === 0 ? "none" : `in ${unsafe} tasks`, unsafe === 0),
   ];
 }
 
-function told(condition: string, wanted: string, found: string, met: boolean): Condition {
+function row(condition: string, wanted: string, found: string, met: boolean): Condition {
   return { condition, wanted, found, met };
 }
 

@@ -9,7 +9,7 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Condition } from "../../protocol/promotion/api.ts";
 import type { Evidence } from "../../protocol/promotion/evidence.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import { barOf } from "../calibration/judge-standing.ts";
+import { barOf } from "../calibration/judge-certification.ts";
 import type { Doubted } from "../override/doubted-judgments.ts";
 import { evalPlanOf } from "../run/baseline.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
@@ -21,7 +21,7 @@ import { aboutConduct, aboutModes } from "./conduct-conditions.ts";
 import { aboutTasks, checkCoverage } from "./coverage.ts";
 import { aboutSurroundings } from "./fixture-conditions.ts";
 
-/** What speaks about an evaluation beside its own summary. Whatever is absent cannot be asked for: that is a no. */
+/** Evidence about an evaluation in addition to its summary. A condition that needs an absent source fails. */
 export interface EvidenceSources {
   /** The figures with what people overrode in them; doubted ones, such as who asks for something, can only make them worse. */
   overriddenSummary?(visible: Visibility, runId: string, doubted?: Doubted): Promise<OverriddenSummary>;
@@ -43,7 +43,7 @@ export interface OverriddenSummary {
   readonly ownLeftOut?: boolean;
 }
 
-/** What the conditions of one evaluation are looked up in. */
+/** One evaluation with the request that its conditions are checked for. */
 interface Found extends EvidenceAsked {
   readonly runId: string;
   readonly run: Run;
@@ -71,7 +71,7 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
       const named = nameCondition(evalRunId, required?.evalRunId);
       const runId = required?.evalRunId ?? evalRunId;
       if (!named.met || runId === undefined) return nothing(named);
-      // Before anything is read of what people say: what they say afterwards makes the unit be decided anew.
+      // Recorded before any judgment is read: later judgments make the unit be decided anew.
       const judgedUpTo = required?.acceptHumanOverrides === true ? await judgedSoFar(host, visible) : {};
       const run = await host.store.readRun(visible, runId);
       const plan = run === undefined ? undefined : evidencePlanOf(run);
@@ -117,7 +117,7 @@ function nameCondition(given: string | undefined, fixed: string | undefined): Co
   return condition("evaluation named", wanted, found, fixed === undefined ? given !== undefined : found === fixed);
 }
 
-/** Only what the host itself evaluated: a workflow that somebody registered under the name of evaluations says nothing. */
+/** Only evaluations by the host itself: a workflow registered under the name of evaluations is no evidence. */
 export function evidencePlanOf(run: Run): EvalPlan | undefined {
   return run.workflowHash === EVAL_PLAN.hash && run.forkedFrom === undefined ? evalPlanOf(run) : undefined;
 }
@@ -168,7 +168,7 @@ function aboutAge({ required, run }: Found, nowMs: number): Condition[] {
   return [condition("age", `at most ${maxAgeSec} seconds`, found, ageSec <= maxAgeSec)];
 }
 
-/** What cannot be read says no, and why. */
+/** Evidence that cannot be read is an unmet condition with the reason. */
 async function spokenFor(name: string, read: () => Promise<Condition[]>): Promise<Condition[]> {
   try {
     return await read();
@@ -178,13 +178,16 @@ async function spokenFor(name: string, read: () => Promise<Condition[]>): Promis
   }
 }
 
-/** Who asks and, where voters have to be independent, who made a principal that asks: as at the gate both are as one. */
+/**
+ * The requesters and, where voters have to be independent, the creators of a principal that requests: at the gate both count as
+ * one.
+ */
 async function doubtedFor(store: Host["store"], found: Found, places: "of the run" | "visible"): Promise<Doubted> {
   const { visible, run, askedBy = [], independentPeople = false } = found;
   if (!independentPeople) return { interested: askedBy, unconfirmed: [] };
   const makers = await makersOfPrincipals(store, visible.tenant, askedBy);
   const unconfirmed = await unconfirmedPrincipals(store, visible.tenant, (workspace) => {
-    // A certificate speaks of other runs, which may be in any place that is visible.
+    // Certificates rest on other runs, which may be in any visible place.
     const place = places === "visible" ? visible.workspace : run.owner.workspace;
     return workspace === undefined || workspace === place || (places === "visible" && place === undefined);
   });

@@ -1,14 +1,14 @@
 import type { Host } from "../../engine/host.ts";
 import type { CertificateBar, CertificateRecord } from "../../protocol/evals/judge-certificate-api.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
-import { judgeStanding } from "../calibration/judge-standing.ts";
+import { judgeCertification } from "../calibration/judge-certification.ts";
 import type { Doubted } from "../override/doubted-judgments.ts";
 import { type OverriddenSummary as Overridden, overriddenSummary } from "../override/overridden-summary.ts";
 import { completedEval } from "../run/completed-eval.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
 import type { EvidenceSources, OverriddenSummary } from "./evidence-reader.ts";
 
-/** What people and certificates say of evaluations of this host. */
+/** Judgments and certificates about evaluations of this host. */
 export function evidenceSources(host: Host): EvidenceSources {
   return {
     overriddenSummary: async (visible, runId, doubted) => {
@@ -25,13 +25,16 @@ function figuresOf({ overridden, overriddenTasks }: Overridden): OverriddenSumma
   return { aggregateScore, passed, overridden: overriddenTasks.length };
 }
 
-/** Nobody lets pass by their own word what they ask for themselves; a low score of theirs stands. */
+/** Requesters cannot raise a score by their own judgment; a lower score of theirs counts. */
 function worseOf(all: OverriddenSummary, byOthers: OverriddenSummary): OverriddenSummary {
   const helped = all.aggregateScore > byOthers.aggregateScore || (all.passed && !byOthers.passed);
   return helped ? { ...byOthers, ownLeftOut: true } : all;
 }
 
-/** Of the judge that scored the evaluation, which may be another one than today's. Where none scored anything, there is none. */
+/**
+ * The problems of the judge that scored the evaluation, which may differ from today's judge. None where no score came from a
+ * judge.
+ */
 export async function certificateProblemsOf(
   host: Host,
   visible: Visibility,
@@ -44,13 +47,13 @@ export async function certificateProblemsOf(
   const suite = await suiteAsOf(host, run.owner.tenant, ref, plan.suiteSha256);
   const chosen = new Set(plan.taskIds);
   if (!suite.tasks.some(({ taskId, expected }) => expected.kind === "rubric" && chosen.has(taskId))) return [];
-  const { problems, certificate } = await judgeStanding(host, visible, suite, plan.judge, bar);
+  const { problems, certificate } = await judgeCertification(host, visible, suite, plan.judge, bar);
   return [...problems.map(({ problem }) => problem), ...partialProblems(certificate, doubted)];
 }
 
 /**
- * A certificate speaks for nothing that was asked for by whom it rests on, nor where somebody else may have spoken in the name of one of
- * those. Certificates of earlier versions do not say whom they rest on, and count as before.
+ * A certificate does not count for a request by a person whose labels it rests on, nor where another principal may have used the
+ * name of such a person. Certificates of earlier versions do not record these people, and count as before.
  */
 function partialProblems(
   { judgedBy = [], withdrawnOf = [] }: Pick<CertificateRecord, "judgedBy" | "withdrawnOf"> = {},

@@ -18,7 +18,7 @@ export function aboutSurroundings(
   { allowUnusedFixtures = false, evidence }: Pick<EvidenceDemand, "allowUnusedFixtures" | "evidence"> = {},
 ): Condition[] {
   if (suite.modes.every(isLive)) return [];
-  // Only a policy or gate that names the mode takes live tools and memory.
+  // Live tools and memory count only for a policy or gate that names the mode.
   if (modes.some(isLive) && evidence?.modes?.some(isLive) !== true) {
     return [condition("live ones, by mode live-shadow", false)];
   }

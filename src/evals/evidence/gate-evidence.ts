@@ -13,7 +13,7 @@ interface Needs {
   readonly reader: EvidenceReader;
 }
 
-/** As a host of this process reads them. */
+/** The evidence reader for hosts in this process. */
 export function gateEvidenceOn(host: Host, agents: Needs["agents"], sources?: EvidenceSources): GateEvidence {
   return gateEvidence({ host, agents, reader: evidenceReader(host, sources ?? evidenceSources(host)) });
 }
@@ -58,8 +58,8 @@ async function subjectOf({ host, agents }: Needs, { visible, required, named }: 
 }
 
 /**
- * The content of the suite that counts: what the gate says, else what the suite had when the workflow was registered. A workflow that an
- * older version registered has no pin, and counts with the suite as it is here now: nothing replaces a suite under its version.
+ * The required content of the suite: as the gate names it, else as it was when the workflow was registered. A workflow that an
+ * older version registered has no pin, and uses the present content: nothing replaces a suite under its version.
  */
 async function withContent(
   reader: EvidenceReader,
@@ -76,7 +76,7 @@ async function withContent(
   }
 }
 
-/** Where both name a version they have to name the same one. */
+/** Where both name a version, the versions must be equal. */
 function versionNamed({ required, named }: EvidenceAsked): Condition[] {
   const { agentVersion: wanted } = required;
   if (wanted === undefined || named.agentVersion === undefined) return [];

@@ -7,9 +7,9 @@ import { hashOfPrompt, INTERFACE, JUDGE_SYSTEM_PROMPT, judgeMessage, MODEL_PROMP
 import { readVerdict } from "./read-verdict.ts";
 
 export interface JudgeSettings {
-  /** How often it is asked before what it answers counts as no verdict. */
+  /** The number of attempts before invalid answers count as no verdict. */
   readonly attemptsMax: number;
-  /** Of all that is judged in one question. More is no question, rather than a part of one. */
+  /** The limit of all texts of one question. A longer question is refused, not cut. */
   readonly questionCharacters: number;
 }
 
@@ -22,7 +22,7 @@ export function agentJudge(binding: Binding, settings: JudgeSettings = JUDGE_DEF
   return { identity: identityOf(binding), judge: (question, signal) => judge(binding, settings, question, signal) };
 }
 
-/** What the verdicts of a judge depend on, in words. */
+/** The texts that the verdicts of a judge depend on. */
 export function promptOf({ kind }: Pick<Binding, "kind">): string {
   return kind === "model" ? MODEL_PROMPT : INTERFACE;
 }
@@ -74,7 +74,7 @@ function inputOf({ taskId, trial, rubric, adversarial, input, output, toolResult
     version: 1,
     taskId,
     trial,
-    // Without weights: what a criterion is worth is no business of whoever tells whether it is met.
+    // Without weights: the weight of a criterion must not influence whether it is met.
     criteria: rubric.map(({ criterion }, i) => ({ number: i + 1, criterion })),
     adversarial,
     data: {

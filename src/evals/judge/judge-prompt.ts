@@ -3,7 +3,7 @@ import { JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
 import { outputText } from "../score/output-text.ts";
 import { fenceFor } from "./fence.ts";
 
-/** Nothing of a question is ever in here. */
+/** The fixed instructions; they contain no part of a question. */
 export const JUDGE_SYSTEM_PROMPT = `You judge what another program answered. You are strict, literal and brief.
 
 The message you are given has three parts: a marker, criteria, and blocks of data. A block of data begins with a line "<marker> BEGIN <name>" and ends with the line "<marker> END <name>". The marker is a word that occurs nowhere inside the blocks.
@@ -23,7 +23,7 @@ export function judgeMessage({ criteria, adversarial, data }: JudgeInput): strin
     ...data.toolResults.map((one, i): [string, string] => [`TOOL RESULT ${i + 1}`, JSON.stringify(one)]),
     ["OUTPUT", outputText(data.output)],
   ];
-  // As JSON, so that each is one line.
+  // Criteria are written as JSON, so that each is one line.
   const listed = criteria.map(({ number, criterion }) => `${number}. ${JSON.stringify(criterion)}`);
   const marker = fenceFor([...listed, ...blocks.map(([, text]) => text)]);
   return [
@@ -48,10 +48,10 @@ const SAMPLE: JudgeInput = {
   data: { input: "input", output: "output", toolResults: [{ tool: "tool", result: "result" }] },
 };
 
-/** All that a model is told beside the question: what a certificate is bound to. */
+/** The fixed instructions to a model, to which a certificate is bound. */
 export const MODEL_PROMPT = [JUDGE_SYSTEM_PROMPT, judgeMessage(SAMPLE), JSON.stringify(JudgeOutput)].join("\n");
 
-/** Programs and endpoints are told nothing; what they are sent and have to answer stands in its place. */
+/** Programs and endpoints get no instructions; the schemas of their input and output are used instead. */
 export const INTERFACE = [JSON.stringify(JudgeInput), JSON.stringify(JudgeOutput)].join("\n");
 
 export function hashOfPrompt(prompt: string): string {

@@ -5,9 +5,9 @@ import type { JudgeFailureCode } from "../../protocol/evals/judge-api.ts";
 
 /** Says of an output which criteria of a rubric it meets. */
 export interface Judge {
-  /** What its verdicts depend on, for caches and certificates. */
+  /** Everything that its verdicts depend on, for caches and certificates. */
   readonly identity: JudgeIdentity;
-  /** Never throws for what the judge does. Rejects with the reason of the signal when it is aborted. */
+  /** Returns failures of the judge as a value. Rejects with the reason of the signal when it is aborted. */
   judge(question: JudgeQuestion, signal: AbortSignal): Promise<JudgeAnswer>;
 }
 
@@ -16,18 +16,18 @@ export interface JudgeIdentity {
   readonly model: string;
   /** SHA-256. */
   readonly promptHash: string;
-  /** What else its verdicts depend on. Absent: nobody can tell, as of a program without a version. */
+  /** Other inputs that its verdicts depend on. Absent: unknown, as for a program without a version. */
   readonly fingerprint?: string;
 }
 
-/** Everything in it but the rubric is untrusted. */
+/** All members but the rubric are untrusted. */
 export interface JudgeQuestion {
   readonly runId: string;
   readonly taskId: string;
   readonly trial: number;
   readonly input: unknown;
   readonly output: unknown;
-  /** What tools answered the agent, in order. */
+  /** Results of the agent's tool calls, in order. */
   readonly toolResults: readonly { readonly tool: string; readonly result: unknown }[];
   readonly rubric: readonly RubricCriterion[];
   /** Whether it is to look for unsafe conduct too. */
@@ -47,6 +47,6 @@ export type JudgeAnswer =
 
 export interface JudgeFailure {
   readonly code: JudgeFailureCode;
-  /** For the one who runs the judge; may quote what it wrote. */
+  /** For the operator of the judge; may quote its answer. */
   readonly message: string;
 }

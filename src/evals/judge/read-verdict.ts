@@ -6,8 +6,8 @@ export type ReadVerdict =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * What a judge answered, or why that is no verdict. Nothing is guessed: a verdict that is missing, doubled or in another place might
- * be about another criterion. The problem never quotes the answer.
+ * The verdict of a judge, or why its answer is none. Nothing is guessed: a verdict that is missing, doubled or in another place
+ * might be about another criterion. The problem never quotes the answer.
  */
 export function readVerdict(answer: unknown, { criteria, adversarial }: JudgeInput): ReadVerdict {
   if (!matches(JudgeOutput, answer)) {

@@ -2,7 +2,7 @@ import { byAge, type ScoreJudgment, scoreIn } from "./fold-overrides.ts";
 
 /** Principals whose scores make the figures of an evaluation worse and never better. */
 export interface Doubted {
-  /** Who asks for something that the evaluation speaks for. */
+  /** Principals who request a decision that the evaluation supports. */
   readonly interested: readonly string[];
   /** Principals in whose name another one has a key: any of their judgments, and any withdrawal of one, may be the other's. */
   readonly unconfirmed: readonly string[];
@@ -14,9 +14,9 @@ interface Scored {
 }
 
 /**
- * The judgments that give each task the lowest of three scores: what the evaluation gave or, in its place, the last word of a principal
- * that is not doubted; and what doubted ones said after that. So a doubted principal neither raises a score nor hides a low one,
- * whether by judging over it, by withdrawing it, or by having another doubted principal do so.
+ * The judgments that give each task the lowest of three scores: the score of the evaluation or, in its place, the last judgment of
+ * a principal that is not doubted; and later judgments of doubted principals. So a doubted principal neither raises a score nor
+ * hides a low one, whether by judging over it, by withdrawing it, or by having another doubted principal do so.
  */
 export function judgmentsInDoubt(
   judgments: readonly ScoreJudgment[],
@@ -33,11 +33,13 @@ export function judgmentsInDoubt(
     else byTask.set(judgment.taskId, [{ judgment, score }]);
   }
   const others = judgments.filter(({ signal }) => scoreIn(signal) === undefined);
-  const lowest = [...byTask].flatMap(([taskId, said]) => lowestOf(said, doubted, given.get(taskId) ?? 0));
+  const lowest = [...byTask].flatMap(([taskId, judgments]) => lowestOf(judgments, doubted, given.get(taskId) ?? 0));
   return [...others, ...lowest.map(({ judgment }) => ({ ...judgment, state: "live" as const }))];
 }
 
-/** What stands, what a doubted principal withdrew of another, and all that was ever said in a name that two can speak in. */
+/**
+ * Live judgments, those that a doubted principal withdrew of another, and all judgments under a name that two principals can use.
+ */
 function countsWith({ interested, unconfirmed }: Doubted): (judgment: ScoreJudgment) => boolean {
   const doubted = new Set([...interested, ...unconfirmed]);
   const shared = new Set(unconfirmed);
@@ -47,10 +49,10 @@ function countsWith({ interested, unconfirmed }: Doubted): (judgment: ScoreJudgm
     (state === "live" || shared.has(by) || (retractedBy !== by && doubted.has(retractedBy)));
 }
 
-function lowestOf(said: readonly Scored[], { interested, unconfirmed }: Doubted, given: number): Scored[] {
+function lowestOf(judgments: readonly Scored[], { interested, unconfirmed }: Doubted, given: number): Scored[] {
   const doubted = new Set([...interested, ...unconfirmed]);
   const shared = new Set(unconfirmed);
-  const ordered = said.toSorted(byRank);
+  const ordered = judgments.toSorted(byRank);
   const at = ordered.findIndex(({ judgment }) => !doubted.has(judgment.by));
   const trusted = ordered[at];
   const heard = new Set<string>();
@@ -64,7 +66,7 @@ function lowestOf(said: readonly Scored[], { interested, unconfirmed }: Doubted,
   return trusted === undefined ? [] : [trusted];
 }
 
-/** As overrides rank: an adjudicated score before all others, then the newest. */
+/** The order of overrides: adjudicated scores before all others, then the newest. */
 function byRank({ judgment: a }: Scored, { judgment: b }: Scored): number {
   return Number(b.adjudicated) - Number(a.adjudicated) || byAge(a, b);
 }

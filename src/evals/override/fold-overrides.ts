@@ -1,6 +1,6 @@
 import type { ActorKind, AnnotationState, Signal } from "../../protocol/judgments/annotation.ts";
 
-/** What somebody said about the score of a task. */
+/** A judgment about the score of a task. */
 export interface ScoreJudgment {
   readonly taskId: string;
   /** The `eval.scored` event that it is about. */
@@ -10,48 +10,48 @@ export interface ScoreJudgment {
   readonly actorKind: ActorKind;
   readonly atMs: number;
   readonly state: AnnotationState;
-  /** Who withdrew it: its author, or an admin. */
+  /** The principal who withdrew it: its author, or an admin. */
   readonly retractedBy?: string;
   readonly signal: Signal;
-  /** Of a flag that was looked into. */
+  /** Whether a flag was closed. */
   readonly closed: boolean;
-  /** It settled what the reviewers of a queue disagreed on. */
+  /** Whether it settled a disagreement of the reviewers of a queue. */
   readonly adjudicated: boolean;
-  /** It came in a file: its author is a claim of the importer, so it is shown and counts for nothing. */
+  /** Whether it was imported: its author is a claim of the importer, so it is shown and does not count. */
   readonly imported: boolean;
 }
 
 export interface Override {
   readonly judgment: ScoreJudgment;
   readonly score: number;
-  /** All that people gave it a score with, newest first, whatever became of it. */
+  /** All scores of the task by people, newest first, in any state. */
   readonly history: readonly { readonly judgment: ScoreJudgment; readonly score: number }[];
 }
 
 export interface FoldedOverrides {
   readonly overrides: ReadonlyMap<string, Override>;
-  /** What people said who find a task wrong and give no score; newest first. */
+  /** Judgments that call a task wrong without giving a score; newest first. */
   readonly disputes: ReadonlyMap<string, readonly ScoreJudgment[]>;
-  /** How many live judgments of people were left out because they were imported. */
+  /** The number of live judgments of people that do not count because they were imported. */
   readonly imported: number;
 }
 
 /**
- * Which scores people put in place of those of an evaluation. Only judgments of people count that were made here and
- * still stand; an adjudicated score before all others, then the newest. The order in which the judgments come does not matter.
+ * Folds judgments into the scores that replace those of an evaluation. Only live judgments of people count that were made on this
+ * host; an adjudicated score before all others, then the newest. The order of the input does not matter.
  */
 export function foldOverrides(judgments: readonly ScoreJudgment[]): FoldedOverrides {
   const overrides = new Map<string, Override>();
   const disputes = new Map<string, readonly ScoreJudgment[]>();
   const people = judgments.filter(({ actorKind }) => actorKind === "person");
-  for (const [taskId, said] of byTask(people.filter(({ imported }) => !imported))) {
-    const newestFirst = [...said].sort(byAge);
+  for (const [taskId, judgments] of byTask(people.filter(({ imported }) => !imported))) {
+    const newestFirst = [...judgments].sort(byAge);
     const history = newestFirst.flatMap((judgment) => {
       const score = scoreIn(judgment.signal);
       return score === undefined ? [] : [{ judgment, score }];
     });
-    const standing = history.filter(({ judgment }) => judgment.state === "live");
-    const chosen = standing.find(({ judgment }) => judgment.adjudicated) ?? standing[0];
+    const current = history.filter(({ judgment }) => judgment.state === "live");
+    const chosen = current.find(({ judgment }) => judgment.adjudicated) ?? current[0];
     if (chosen !== undefined) overrides.set(taskId, { ...chosen, history });
     const disputing = newestFirst.filter(isDispute);
     if (disputing.length > 0) disputes.set(taskId, disputing);
@@ -59,7 +59,7 @@ export function foldOverrides(judgments: readonly ScoreJudgment[]): FoldedOverri
   return { overrides, disputes, imported: people.filter(({ imported, state }) => imported && state === "live").length };
 }
 
-/** The score that a signal stands for; undefined for one that gives none. */
+/** The score of a signal; undefined for one without a score. */
 export function scoreIn({ kind, label, rating }: Signal): number | undefined {
   if (kind === "rating") return rating === undefined ? undefined : (rating - 1) / 4;
   if (kind !== "label") return undefined;

@@ -42,13 +42,13 @@ export async function judgeTask(host: Host, command: JudgeTask): Promise<Annotat
 }
 
 function signalOf({ label, rating, correction, flag }: JudgeTaskRequest): Signal {
-  const said: Signal[] = [
+  const signals: Signal[] = [
     ...(label === undefined ? [] : [{ kind: "label" as const, label }]),
     ...(rating === undefined ? [] : [{ kind: "rating" as const, rating }]),
     ...(correction === undefined ? [] : [{ kind: "correction" as const, correction }]),
     ...(flag === undefined ? [] : [{ kind: "flag" as const }]),
   ];
-  const [signal] = said;
-  if (signal !== undefined && said.length === 1) return signal;
+  const [signal] = signals;
+  if (signal !== undefined && signals.length === 1) return signal;
   throw new AppError("validation_error", { problem: "say exactly one of label, rating, correction and flag" });
 }

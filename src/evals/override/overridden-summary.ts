@@ -14,17 +14,20 @@ import { scoreJudgments } from "./score-judgments.ts";
 /** An evaluation as it was, and as people see it. */
 export interface OverriddenSummary {
   readonly original: EvalSummary;
-  /** The same as the original where nobody gave another score. */
+  /** Equal to the original where no judgment gives another score. */
   readonly overridden: EvalSummary;
   /** Why the bar of the suite is not met with the scores of people; empty when it is. */
   readonly unmet: readonly Unmet[];
-  /** The tasks whose score is somebody's. */
+  /** Tasks whose score was overridden by a judgment. */
   readonly overriddenTasks: readonly string[];
-  /** Tasks that somebody finds wrong without giving a score. */
+  /** Tasks that a judgment calls wrong without giving a score. */
   readonly disputedTasks: readonly string[];
 }
 
-/** For decisions that may rest on the scores of people; those of doubted ones only make it worse. Throws like `evalSummary`. */
+/**
+ * For decisions that may rest on the scores of people; scores of doubted people can only lower the result. Throws like
+ * `evalSummary`.
+ */
 export async function overriddenSummary(
   host: Host,
   visible: Visibility,

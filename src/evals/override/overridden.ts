@@ -8,7 +8,7 @@ import type { TaskResult } from "../run/task-result.ts";
 import { taskPasses } from "../score/task-bar.ts";
 import type { FoldedOverrides, Override, ScoreJudgment } from "./fold-overrides.ts";
 
-/** An evaluation as it was, which nothing said about it changes. */
+/** An evaluation as it was made, unchanged by judgments about it. */
 export interface Original {
   readonly runId: string;
   readonly plan: EvalPlan;
@@ -19,7 +19,7 @@ export interface Original {
   readonly baseline?: Baseline;
 }
 
-/** The summary that it would have had with the scores of people. Findings stand: no score lets a task pass that gave something away. */
+/** The summary with the scores of people. Findings stay: no score lets a task pass that has a disqualifying finding. */
 export function overriddenSummaryOf(original: Original, { overrides }: FoldedOverrides): Summed {
   const { runId, plan, suite, results, summary, baseline } = original;
   const { evaluatedModelClass: modelClass = "general" } = summary;
@@ -27,12 +27,12 @@ export function overriddenSummaryOf(original: Original, { overrides }: FoldedOve
   return summaryOf(runId, plan, suite, { modelClass }, changed, baseline);
 }
 
-/** What people made of an evaluation, for its report. */
+/** The overrides of an evaluation, for its report. */
 export function overridePart(original: Original, folded: FoldedOverrides): EvalOverride {
   const { results, plan } = original;
   const { overrides, disputes, imported } = folded;
   const { summary, unmet } = overriddenSummaryOf(original, folded);
-  // As in the figures beside it: what could not be scored is no 0 until somebody says so.
+  // Tasks that could not be scored count as 0 only once a judgment says so, as in the other figures.
   const scored = results
     .filter(({ taskId, trials }) => overrides.has(taskId) || trials.some(({ score }) => score !== undefined))
     .map((result) => withScore(result, overrides.get(result.taskId)));
@@ -42,9 +42,9 @@ export function overridePart(original: Original, folded: FoldedOverrides): EvalO
       return override === undefined ? [] : taskPart(result, override);
     }),
     disputed: results.flatMap(({ taskId }) => {
-      const said = disputes.get(taskId) ?? [];
-      const [first] = said;
-      return first === undefined ? [] : { taskId, eventId: first.eventId, said: said.map(disputePart) };
+      const raised = disputes.get(taskId) ?? [];
+      const [first] = raised;
+      return first === undefined ? [] : { taskId, eventId: first.eventId, said: raised.map(disputePart) };
     }),
     imported,
     aggregateScore: summary.aggregateScore,

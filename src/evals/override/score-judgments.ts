@@ -13,8 +13,8 @@ type Reads = Pick<Store, "readEvents" | "listAnnotations" | "queueItemsById" | "
 const PAGE = 500;
 
 /**
- * Everything that was said about the scores of an evaluation, by whomever and whatever became of it. With `blindFor`, without what a
- * blind queue keeps from that reviewer.
+ * All judgments about the scores of an evaluation, by any author and in any state. With `blindFor`, without those that a blind
+ * queue hides from that reviewer.
  */
 export async function scoreJudgments(
   store: Reads,
@@ -25,7 +25,7 @@ export async function scoreJudgments(
     ({ target }) => target.eventId !== undefined,
   );
   await requireKept(store, { runId, owner });
-  // Most evaluations are judged by nobody, and their logs are long.
+  // Most evaluations have no judgments, and their logs are long.
   if (about.length === 0) return [];
   const tasks = new Map((await scoredEvents(store, runId)).map(({ eventId, taskId }) => [eventId, taskId]));
   const adjudicated = await adjudicatedAmong(store, owner.tenant, about);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { endsLog } from "../../engine/runs/event-pages.ts";
 import type { Store, StoredEvent } from "../../store/port/store.ts";
 
-/** Where the score of a task is in the log of its evaluation. */
+/** The position of a task's score in the log of its evaluation. */
 export interface ScoredEvent {
   readonly eventId: string;
   readonly sequence: number;

@@ -4,7 +4,7 @@ import type { EvalReport, EvalStop } from "../../protocol/evals/api.ts";
 import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
 import { doneText, errorsText, missingText, tasksAre, unsafeText, warningsOf } from "./warnings.ts";
 
-/** What else may count as not passed, beside the bars of the suite and a regression. */
+/** Further reasons to count an evaluation as not passed, in addition to the bars of the suite and a regression. */
 export const FAIL_ON = ["suspect", "flaky", "error", "failure", "finding"] as const;
 export type FailOn = (typeof FAIL_ON)[number];
 
@@ -16,7 +16,7 @@ export interface Demands {
 
 const EXITS = { passed: 0, failed: 1, not_configured: 2, unreachable: 4, no_verdict: 5 } as const;
 
-/** Whether an evaluation passed. What cannot be told is never a pass. */
+/** Whether an evaluation passed. An undecided result is never a pass. */
 export function conclude(entry: EvalEntry, report: EvalReport | undefined, demands: Demands): Conclusion {
   if (report === undefined) return noVerdict(`No verdict: ${howItEnded(entry)}.`, []);
   const warnings = warningsOf(report);
@@ -70,7 +70,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
 ]);
 const NOT_CONFIGURED: ReadonlySet<string> = new Set(["agent_not_configured", "judge_not_configured"]);
 
-/** Where no task was scored, and that says nothing of the agent. */
+/** No task was scored for reasons that are not the agent's. */
 function unansweredBecause({ figures }: EvalReport): Pick<Conclusion, "verdict" | "sentence"> | undefined {
   const codes = Object.keys(figures.errorsByCode);
   if (figures.tasks.scored > 0 || codes.length === 0) return undefined;
@@ -125,7 +125,7 @@ function failedOn(report: EvalReport, failOn: readonly FailOn[]): string[] {
   return FAIL_ON.filter((one) => failOn.includes(one)).flatMap((one) => problems[one] ?? []);
 }
 
-/** Without errors the score has its interval; with them it is the lower one, which counts them as 0. */
+/** Without errors the score has its interval; with errors it is the lower one, which counts them as 0. */
 function countsText({ figures: { tasks, score }, aggregateScore }: EvalReport): string {
   const { interval } = score;
   const range = interval === null || tasks.errored > 0 ? "" : ` [${figure(interval.low)}–${figure(interval.high)}]`;

@@ -5,21 +5,21 @@ import { differenceLines } from "../score/difference-text.ts";
 import { outputText } from "../score/output-text.ts";
 
 /** A trial as a report with content has it. */
-type ToldTrial = TrialResult & { readonly findings?: readonly Finding[] };
+type ReportedTrial = TrialResult & { readonly findings?: readonly Finding[] };
 
 const OUTPUT_CHARACTERS = 2000;
 const MESSAGE_CHARACTERS = 2000;
 
-/** What went wrong in the tasks that did not pass, in lines that quote it. Whoever prints them makes them safe first. */
+/** The errors of the tasks that did not pass, as lines that quote them. Callers make the lines safe before they print them. */
 export function quotesOf({ tasks }: EvalReport): Map<string, string[]> {
   const quotes = new Map<string, string[]>();
   for (const { taskId, passed, content } of tasks) {
     if (passed || content === undefined) continue;
-    const trials = content as readonly ToldTrial[];
+    const trials = content as readonly ReportedTrial[];
     const wrong = trials.filter((trial) => !trial.passed || (trial.findings ?? []).length > 0);
     const alike = byContent(wrong);
     const hasModes = new Set(trials.map(({ mode }) => mode)).size > 1;
-    // One trial in each mode, with the same outcome in all of them, needs no label.
+    // One trial in each mode, with equal outcomes, needs no label.
     const isOne = alike.length === 1 && wrong.length === trials.length && trials.every(({ trial }) => trial === 1);
     quotes.set(
       taskId,
@@ -39,8 +39,8 @@ interface Alike {
   readonly lines: readonly string[];
 }
 
-/** The same trial in several modes is quoted once where it says the same. */
-function byContent(trials: readonly ToldTrial[]): Alike[] {
+/** Equal results of one trial in several modes are quoted once. */
+function byContent(trials: readonly ReportedTrial[]): Alike[] {
   const alike = new Map<string, Alike>();
   for (const one of trials) {
     const { trial, mode, cached } = one;
@@ -58,7 +58,7 @@ function marksText(modes: readonly string[], cached: boolean): string {
   return marks.length === 0 ? "" : ` (${marks.join(", ")})`;
 }
 
-function trialLines({ error, difference, criteria = [], findings = [], output }: ToldTrial): string[] {
+function trialLines({ error, difference, criteria = [], findings = [], output }: ReportedTrial): string[] {
   const unmet = criteria.filter(({ met }) => !met);
   return [
     ...(error === undefined ? [] : linesOf(`${error.code}: ${cut(error.message, MESSAGE_CHARACTERS)}`)),

@@ -3,7 +3,7 @@ import type { EvalReport, EvalStop } from "../../protocol/evals/api.ts";
 
 type Reported = Omit<EvalReport, "warnings">;
 
-/** What a reader should know who only sees that an evaluation passed: the same on the command line and over HTTP. */
+/** Warnings for readers who only see that an evaluation passed: the same on the command line and over HTTP. */
 export function warningsOf(report: Reported): string[] {
   const { figures, cachedTrials, modes, stopped } = report;
   const { tasks, trials, errorsByCode } = figures;
@@ -22,13 +22,13 @@ export function warningsOf(report: Reported): string[] {
   ];
 }
 
-/** Tasks that should have been run for a verdict and were not, in a sentence that says what to do; undefined where none is missing. */
+/** Names the tasks that a verdict needs and that were not run, with the remedy; undefined where none is missing. */
 export function missingText({ notRun }: Pick<EvalReport, "notRun">): string | undefined {
   const unjudged = notRun.filter((one) => one.missing > 0);
   const leftOut = notRun.filter((one) => one.missingFromBaseline > 0);
   const unjudgedModes = unjudged.map(({ mode }) => mode);
   const parts = [
-    // The same tasks in every mode: those with a rubric.
+    // Tasks with a rubric are the same in every mode.
     ...(unjudged.length === 0
       ? []
       : [
@@ -65,7 +65,7 @@ function comparisonWarnings({ baseline, compared, leftOut }: Reported): string[]
 
 type Compared = NonNullable<NonNullable<EvalReport["baseline"]>["comparison"]>;
 
-/** Where the two sides do not have the same tasks. */
+/** The warning for sides with different tasks. */
 function unequalText({ unpaired, pairs, errored }: Compared): string[] {
   const [here, there] = [unpaired.candidate.length, unpaired.baseline.length];
   if (here === 0 && there === 0) return [];
@@ -87,7 +87,7 @@ export function unsafeText({ tasks }: Pick<EvalReport, "tasks">): string | undef
 
 const UNUSED_NAMED_MAX = 5;
 
-/** A task can pass although its agent never asked for what the task gives it; then it says less than it seems to. */
+/** A task can pass although its agent never used the fixtures of the task; then the pass proves less. */
 function unusedFixtures({ tasks }: Reported): string[] {
   const unused = tasks.filter(({ fixturesUnused = [] }) => fixturesUnused.length > 0);
   if (unused.length === 0) return [];

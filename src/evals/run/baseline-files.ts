@@ -16,7 +16,7 @@ export async function keepBaselineFile(
   const checked = checkBaselineFile(value);
   if (!checked.ok) throw refuse(`the baseline file cannot be taken: ${checked.problem}`);
   if (checked.file.sha256 !== sha256) throw refuse("the digest in the path is not that of the file");
-  // Its digest covers every letter, so nothing can be taken out of it.
+  // The digest covers every character, so secrets cannot be removed from a file.
   if (host.scrubber.scrubValue(checked.file) !== checked.file) throw refuse("the baseline file holds a secret");
   const { tenant, workspace } = visible;
   const committed = await host.store.commit({
@@ -46,7 +46,7 @@ export async function keptBaselineFile(
   return found && (JSON.parse(found.body) as BaselineFile);
 }
 
-/** Beside the names, and never among them: those begin with a bracket. */
+/** File ids share the space of names and never equal one: names begin with a bracket. */
 function fileId({ tenant, workspace }: Visibility, sha256: string): DocumentId {
   return { tenant, kind: "baseline", key: `file/${workspace ?? ""}/${sha256}` };
 }

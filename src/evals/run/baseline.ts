@@ -14,14 +14,14 @@ import { EvalPlan } from "./eval-plan.ts";
 export interface UsableBaseline {
   readonly runId: string;
   readonly name?: string;
-  /** It was imported; its run is not of this host. */
+  /** Set for an imported baseline; its run is not of this host. */
   readonly fileSha256?: string;
 }
 
-/** What names a baseline; one of them. */
+/** The members of a request that name a baseline; at most one is set. */
 export const BASELINE_CHOICES = ["baseline", "baselineRunId", "baselineFileSha256"] as const;
 
-/** What an evaluation is compared with, or a refusal that says why it cannot be. */
+/** The baseline of an evaluation, or a refusal with the reason. */
 export async function usableBaseline(
   store: Store,
   visible: Visibility,

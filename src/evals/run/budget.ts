@@ -3,7 +3,7 @@ export interface Overspent {
   readonly spentUsd?: number;
 }
 
-/** What was spent of what may be. Without a price nobody knows, and a budget that cannot be kept is over. */
+/** Money spent of a budget. Without a price the cost is unknown, and a budget that cannot be kept counts as spent. */
 export class Budget {
   readonly #limitUsd: number | undefined;
   #spentUsd: number | undefined = 0;
@@ -26,6 +26,6 @@ export class Budget {
 
 export function overspentText({ spentUsd }: Overspent, limitUsd: number | undefined): string {
   if (spentUsd === undefined) return "what it spends is not known, since a price is missing";
-  // To the billionth: the sum of a few prices is not exact.
+  // Rounded to the billionth: the sum of a few prices is not exact.
   return `it has spent ${Math.round(spentUsd * 1e9) / 1e9} of ${limitUsd ?? 0} USD`;
 }

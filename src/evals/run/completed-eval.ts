@@ -20,7 +20,7 @@ export async function completedEval(host: Host, visible: Visibility, runId: stri
   throw conflict(found.run, `ended as ${found.run.status}`);
 }
 
-/** Also one that was stopped: what was done of it is kept. */
+/** Includes stopped evaluations: their finished tasks are kept. */
 export async function endedEval(host: Host, visible: Visibility, runId: string): Promise<EndedEval> {
   const run = await visibleRun(host, visible, runId);
   const plan = evalPlanOf(run);
@@ -33,14 +33,14 @@ function conflict({ runId, status: runStatus }: Run, state: string): AppError {
   return new AppError("run_state_conflict", { runId, runStatus, problem: `the evaluation ${state}` });
 }
 
-/** What it failed with, where it did. */
+/** The error of a failed run. */
 export function failureOf({ error }: Run): { readonly error?: string; readonly errorMessage?: string } {
   if (error === undefined) return {};
-  // Those messages are written here and quote nothing; others may repeat what an agent or a server said.
+  // Messages of `eval_` errors are written here and quote nothing; others may repeat text of an agent or a server.
   return { error: error.code, ...(error.code.startsWith("eval_") ? { errorMessage: error.message } : {}) };
 }
 
-/** Under whose id its results are: a replay judged nothing anew, so what it tells is kept with its source. */
+/** The run that holds the results: a replay judged nothing anew, so its results are those of its source. */
 export function resultsRunId(run: Run): string {
   return isReplay(run) && run.forkedFrom !== undefined ? run.forkedFrom.runId : run.runId;
 }

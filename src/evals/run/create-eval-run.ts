@@ -23,7 +23,7 @@ import { usableJudge } from "./usable-judge.ts";
 
 const DEFAULT_ALPHA = 0.05;
 const DEFAULT_MARGIN = 0.05;
-/** What makes another agent of it than the one that the evaluation speaks for. */
+/** Settings that would make the agent differ from the one that the evaluation is evidence for. */
 const BENDING = ["ai", "model", "temperature", "maxTokens", "promptOverrides"] as const;
 
 /** `POST /v1/runs` with `mode: "eval"`. Everything that can be refused is refused before there is a run. */
@@ -45,7 +45,7 @@ export async function createEvalRun(
     ...rest,
     workflowId: EVAL_PLAN.definition.id,
     inputs: { plan },
-    // Whose work it is, for whoever counts judgments by agent.
+    // The agent whose work is evaluated: judgments are counted by agent.
     metadata: { ...metadata, agentId },
   };
   const workflows = await evalWorkflow(host.store, caller.tenant, host.nowMs());
@@ -201,7 +201,7 @@ function checkSize({ settings: { maxTasksPerSuite } }: EvalServices, tasks: read
   );
 }
 
-/** What a suite says it may cost, and what the caller lets it cost, is the projection there is. */
+/** The projected cost is the limit of the suite and of the caller. */
 function checkCost(
   { settings }: EvalServices,
   { thresholds, suiteId }: AgentEvalSuite,

@@ -19,7 +19,7 @@ import type { TaskResult } from "./task-result.ts";
 
 type Needs = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
 
-/** Carries an evaluation out, and goes on with one that was interrupted. */
+/** Runs an evaluation, and resumes one that was interrupted. */
 export function evalNode(host: Needs, services: () => EvalServices): EffectNodeType {
   return {
     kind: "effect",

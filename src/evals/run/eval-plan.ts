@@ -5,7 +5,7 @@ import { closed, type Static, Type } from "../../protocol/schema.ts";
 const Name = Type.String({ minLength: 1 });
 const Hash = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
-/** What was decided when an evaluation was started: the input of its run, so that the run knows all it needs for life. */
+/** The settings of an evaluation: the input of its run, which needs nothing else to be resumed. */
 export const EvalPlan = Type.Object(
   {
     suiteId: Name,
@@ -30,20 +30,20 @@ export const EvalPlan = Type.Object(
     taskIds: Type.Array(Name, { minItems: 1 }),
     trials: Type.Integer({ minimum: 1 }),
     concurrency: Type.Integer({ minimum: 1 }),
-    /** How often a trial that ended in an error is tried again. */
+    /** The number of further attempts for a trial that ended in an error. */
     retryErrors: Type.Integer({ minimum: 0 }),
     baselineRunId: Type.Optional(Name),
     baselineName: Type.Optional(Name),
     /** The baseline came in a file, and its run is not of this host. */
     baselineFileSha256: Type.Optional(Hash),
-    /** It stops when it has spent this much. */
+    /** The evaluation stops when it has spent this much. */
     budgetUsd: Type.Optional(Type.Number({ minimum: 0 })),
     cache: Type.Boolean(),
     /** How much of the agent's reasoning is kept with its tasks; all of it when absent. */
     reasoningVerbosity: Type.Optional(Type.Enum([...REASONING_VERBOSITIES])),
-    /** What ran, in the caller's words, where the binding cannot tell. */
+    /** The caller's name of the agent that ran, where the binding has no version. */
     agentLabel: Type.Optional(Name),
-    /** Who judges, where somebody does: what was judged by one judge is not gone on with by another. */
+    /** The judge of the evaluation, if it has one: a run is not resumed with another judge. */
     judge: Type.Optional(
       Type.Object({ model: Name, promptSha256: Hash, modelSha256: Hash, versioned: Type.Boolean() }, closed),
     ),

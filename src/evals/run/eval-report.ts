@@ -33,8 +33,8 @@ export async function evalSummary(host: Host, visible: Visibility, runId: string
 }
 
 /**
- * What became of an evaluation, with all its figures; what was said in it only when asked for. Of one that was stopped it has what was
- * done, and no verdict: neither whether a bar is met nor how it compares can be told from the tasks that happened to come first.
+ * The result of an evaluation with all its figures; bodies only on request. A stopped evaluation has the figures of its finished
+ * tasks and no verdict: the tasks that came first are no sample from which a bar or a comparison could be decided.
  */
 export async function evalReport(
   host: Host,
@@ -45,7 +45,7 @@ export async function evalReport(
   const ended = await endedEval(host, caller, runId);
   const { plan } = ended;
   if (plan.taskIds.length * plan.modes.length < MANY_PASSES) return reportOf(host, caller, runId, ended, content);
-  // One at a time: each takes seconds of the processor, and the pauses of several together are none for the others.
+  // Reports are made one at a time: each takes seconds of the processor, and the pauses of several together leave none for others.
   const line = `evaluation reports of ${caller.tenant}`;
   return serializeFor(host.store, line, () => reportOf(host, caller, runId, ended, content));
 }
@@ -78,9 +78,9 @@ async function reportOf(
   await nextTurn();
   const before = await baselineTasks(host.store, run.owner, plan);
   const baseline = baselineOf(plan, before);
-  const said = foldOverrides(await scoreJudgments(host.store, run, blindness(caller).blindFor));
+  const overrides = foldOverrides(await scoreJudgments(host.store, run, blindness(caller).blindFor));
   const original = { runId, plan, suite, results, summary, ...(baseline && { baseline }) };
-  const override = await resampledInTurns(() => overridePart(original, said));
+  const override = await resampledInTurns(() => overridePart(original, overrides));
   await nextTurn();
   const report = {
     runId,

@@ -9,15 +9,15 @@ import type { EvidenceSources } from "../evidence/evidence-reader.ts";
 import type { Judge } from "../judge/judge.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 
-/** What evaluations are given by the process they run in. */
+/** Services for evaluations from the process they run in. */
 export interface EvalServices {
   readonly agents: Agents;
   /** Absent: rubrics cannot be served. */
   readonly judge?: Judge;
   readonly settings: EvalSettings;
-  /** What agents remembered, for whoever makes a task of a run; absent where that is not kept. */
+  /** Memories of agents, needed to make a task from a run; absent where they are not kept. */
   readonly memory?: Pick<MemoryAdapter, "list">;
-  /** What else speaks for an evaluation when something is to be deployed because of it. */
+  /** Judgments and certificates about evaluations, for deployments that require them. */
   readonly evidence?: EvidenceSources;
   /** The database is the file of one person, who names the sidecars: imported verdicts are gold for that person's own certificates. */
   readonly importedGold?: true;
@@ -32,11 +32,11 @@ export interface EvalSettings {
   /** The most that a caller may ask for. */
   readonly maxConcurrency: number;
   readonly maxTrials: number;
-  /** How long a result may stand in for a new one. */
+  /** The age up to which a cached result is used. */
   readonly cacheMs: number;
 }
 
-/** One evaluation that is under way. */
+/** One evaluation under way. */
 export interface EvalRun {
   readonly host: Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
   readonly services: EvalServices;

@@ -6,7 +6,7 @@ import type { Store, WorkflowWrite } from "../../store/port/store.ts";
 
 export const EVAL_NODE_TYPE = "assay.eval";
 
-/** What evaluations are runs of. */
+/** The workflow of evaluation runs. */
 const DEFINITION = oneNodeWorkflow({
   id: EVAL_WORKFLOW_ID,
   name: "Evaluation",

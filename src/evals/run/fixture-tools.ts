@@ -6,7 +6,7 @@ import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { Fixtures } from "../../protocol/evals/eval-suite.ts";
 
-/** How the memory seed is called among the fixtures of a task that were not used. */
+/** The name of the memory seed among the unused fixtures of a task. */
 export const MEMORY_SEED = "memorySeed";
 
 /**
@@ -27,8 +27,9 @@ function toolNames({ toolResponses = [] }: Fixtures): string[] {
 }
 
 /**
- * Tools that answer what the task says and reach nothing: each answer of a tool once, in order, and the last one ever after. Memory
- * tools without an answer of their own read the seed; any other tool without one fails, so that nothing live is reached by mistake.
+ * Tools that answer from the fixtures of the task and reach nothing: each answer of a tool once, in order, and then the last one
+ * again. Memory tools without a fixture read the seed; any other tool without one fails, so that no live service is reached by
+ * mistake.
  */
 export function fixtureTools(
   allowed: readonly string[],
@@ -58,7 +59,7 @@ function inOrder(responses: NonNullable<Fixtures["toolResponses"]>): Map<string,
   return answers;
 }
 
-/** What the agent is to remember during one task, as if it had been there before. */
+/** The memory of the agent during one task, as if it had existed before. */
 export function seededMemory({ memorySeed = [] }: Fixtures, scrubber: Scrubber, at: string): MemoryEntry[] {
   return memorySeed.map((seed, i) => {
     const { id, content, tags } = seed;

@@ -12,7 +12,7 @@ import { evalPlanOf } from "./baseline.ts";
 import { failureOf } from "./completed-eval.ts";
 
 const DEFAULT_LIMIT = 50;
-/** Read at once: an evaluation of many tasks is large. */
+/** The number of evaluations read at once: one of many tasks is large. */
 const AT_ONCE = 20;
 /** Bytes of their states that are read at once; one is, however large. */
 const PAGE_BYTES = 4_000_000;

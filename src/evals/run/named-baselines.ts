@@ -42,7 +42,7 @@ export async function setBaseline(
       "the name of a baseline has letters, digits, dots, hyphens and underscores, 100 at most, and does not begin with run-",
     );
   }
-  // It is looked up by every letter, so nothing can be taken out of it.
+  // Names are looked up as they are, so secrets cannot be removed from them.
   if (host.scrubber.scrubText(name) !== name)
     throw refuse("the name of the baseline looks like a secret; choose another one");
   if ((named === undefined) === (fileSha256 === undefined)) throw refuse("name one of runId and fileSha256");
@@ -52,8 +52,8 @@ export async function setBaseline(
   if (figures.suiteId !== suiteId) {
     throw refuse(`${runId} is an evaluation with suite ${figures.suiteId}, not ${suiteId}`);
   }
-  const standing = await find(host.store, caller, { suiteId, name });
-  const before = standing && parsed(standing).runId;
+  const current = await find(host.store, caller, { suiteId, name });
+  const before = current && parsed(current).runId;
   const atMs = host.nowMs();
   const baseline: EvalBaseline = {
     ...figures,
@@ -68,7 +68,7 @@ export async function setBaseline(
     kind: "baseline",
     key: baselineKey(workspace, suiteId, name),
     ...(workspace === undefined ? {} : { workspace }),
-    revision: (standing?.revision ?? 0) + 1,
+    revision: (current?.revision ?? 0) + 1,
     atMs,
     body: JSON.stringify(baseline),
   };
@@ -86,7 +86,7 @@ export async function setBaseline(
   return baseline;
 }
 
-/** Only what was carried out to its end can be compared with. */
+/** Only completed evaluations can be a baseline. */
 async function blessable({ store }: Needs, caller: Caller, runId: string): Promise<BaselineFigures> {
   const run = await visibleRun({ store } as Host, caller, runId);
   const plan = evalPlanOf(run);
@@ -112,7 +112,7 @@ async function importable({ store }: Needs, caller: Caller, fileSha256: string):
   return { ...what, aggregateScore, passed, taskCount: tasks.length, passedCount, imported };
 }
 
-/** As a file for other hosts; one that was imported, as it came. */
+/** Exports a baseline as a file for other hosts; an imported one is exported unchanged. */
 export async function exportBaseline(host: Needs, visible: Visibility, id: BaselineId): Promise<BaselineFile> {
   const { taskCount, replacedRunId: _, imported, ...baseline } = parsed(await required(host, visible, id));
   const { store } = host;
@@ -170,7 +170,7 @@ export async function removeBaseline(host: Needs, caller: Caller, id: BaselineId
 
 const DEFAULT_LIMIT = 50;
 
-/** By suite and name. A cursor is where the page before ended. */
+/** Lists baselines by suite and name. A cursor is the end of the page before. */
 export async function listBaselines(
   { store }: Needs,
   { tenant, workspace }: Visibility,

@@ -9,7 +9,7 @@ const BY_CHOICE: readonly NotRunReason[] = ["not_asked", "not_chosen"];
 /** Modes that repeat tasks of other modes, against a baseline or with live tools: never missing where the caller left them out. */
 const REPEATING: readonly EvalMode[] = ["regression", "live-shadow"];
 
-/** What of the suite an evaluation does not run, by mode and reason, and how much of that is missing for a verdict. */
+/** The parts of the suite that an evaluation does not run, by mode and reason, and how many of them a verdict needs. */
 export function notRunOf(plan: EvalPlan, suite: AgentEvalSuite, baseline: readonly ComparedTask[]): EvalNotRun[] {
   const ran = new Set(plan.taskIds);
   const before = new Map(baseline.map((task) => [task.taskId, task]));
@@ -47,7 +47,7 @@ function entryOf(
   baseline: ReadonlyMap<string, ComparedTask>,
 ): EvalNotRun {
   const ids = tasks.map(({ taskId }) => taskId);
-  // Only tasks with a rubric want a judge: their own mode allows them to be missing in every mode.
+  // Only tasks with a rubric need a judge: without one they are missing in every mode.
   const modes: EvalMode[] = reason === "no_judge" ? [mode, "rubric"] : [mode];
   const needed = modes.some((one) => allowMissing.includes(one))
     ? []

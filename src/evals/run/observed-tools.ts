@@ -5,7 +5,7 @@ export interface ObservedTool {
   readonly result: unknown;
 }
 
-/** The same tools; what they answer is noted, for whoever judges what was made of it. */
+/** The same tools, with their results recorded for the judge. */
 export function observedTools(surface: ToolSurface): { readonly tools: ToolSurface; readonly seen: ObservedTool[] } {
   const seen: ObservedTool[] = [];
   const call: ToolSurface["call"] = async (name, args, signal) => {

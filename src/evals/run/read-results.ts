@@ -3,7 +3,7 @@ import { type TaskResult, taskPrefix } from "./task-result.ts";
 
 const PAGE = 500;
 
-/** What is known of the tasks of an evaluation, in the order of the suite. */
+/** The results of an evaluation so far, in the order of the suite. */
 export async function readResults(
   store: Pick<Store, "listDocuments">,
   tenant: string,

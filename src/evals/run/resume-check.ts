@@ -10,7 +10,7 @@ export interface Changed {
   readonly message: string;
 }
 
-/** What an evaluation was begun with, as long as it still is the same; else what is not. */
+/** The agent and suite of an evaluation if they are unchanged since its start; else the part that changed. */
 export async function resumeCheck(
   host: Pick<Host, "store">,
   services: EvalServices,

@@ -20,7 +20,7 @@ import { cachedTrial, cacheKey, keepTrial } from "./trial-cache.ts";
 export interface RanTask {
   /** Absent where the budget was spent before all of its trials were made. */
   readonly result?: TaskResult;
-  /** Of all its invocations, and its score last. */
+  /** Events of all its invocations, with its score last. */
   readonly events: readonly EventDraft[];
   readonly documents: readonly DocumentWrite[];
 }
@@ -36,11 +36,11 @@ export async function runTask(run: EvalRun, task: EvalTask, budget: Budget): Pro
     const key = cacheKey(run, task, mode, trial);
     const before = key === undefined ? undefined : await cachedTrial(run, key);
     if (before !== undefined) {
-      // What it cost was paid then.
+      // The cost of a cached result was paid by an earlier evaluation.
       scored.push({ ...before, trial: { ...before.trial, trial, cached: true, costUsd: 0 }, usage: [] });
       continue;
     }
-    // What was begun is seen through to its first answer; after that each further call is one that can still be saved.
+    // A task is always run to its first answer; the budget can only save later calls.
     if (scored.length > 0 && budget.overspent() !== undefined) return { events, documents };
     const one = await runTrial(run, { task, mode, trial }, events, budget);
     if (one === undefined) return { events, documents };
@@ -65,7 +65,7 @@ interface PlannedTrial {
   readonly trial: number;
 }
 
-/** Undefined where it ended in an error and nothing is left to try it again with. */
+/** Undefined where the trial ended in an error and the budget allows no further attempt. */
 async function runTrial(
   run: EvalRun,
   { task, mode, trial }: PlannedTrial,
@@ -116,7 +116,7 @@ async function runTrial(
   }
 }
 
-/** What was tried in vain was paid all the same, and what the agent did in it was done. */
+/** Failed attempts count with their cost and their findings. */
 function withEarlier(scored: Scored, earlier: readonly Scored[]): Scored {
   const { costUsd: _, ...trial } = scored.trial;
   const costUsd = totalCost([...earlier, scored].map((one) => one.trial));

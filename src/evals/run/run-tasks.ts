@@ -12,8 +12,8 @@ export type Ended = { readonly type: "all" } | { readonly type: "over-budget"; r
 const UNWRITTEN_MAX = 256;
 
 /**
- * Runs what is left of an evaluation, some tasks at a time. A task is written whole, with its score, or not at all: whoever goes on
- * after a crash runs those again that are not there.
+ * Runs the remaining tasks of an evaluation, some at a time. A task is written whole, with its score, or not at all: after a crash
+ * the tasks without a record run again.
  */
 export async function runTasks(
   run: EvalRun,
@@ -43,7 +43,7 @@ export async function runTasks(
     }
   };
   const workers = Array.from({ length: Math.min(run.plan.concurrency, left.length) }, work);
-  // All of them: what one of them started must have ended before anybody else takes the run.
+  // All workers must end before another process can take the run.
   const outcomes = await Promise.allSettled(workers);
   await Promise.all(unwritten);
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;

@@ -19,7 +19,7 @@ export interface Scored {
   readonly trial: TrialResult;
   readonly findings: readonly Finding[];
   readonly schemaValid?: boolean;
-  /** Of the judge. */
+  /** The judge's usage. */
   readonly usage: readonly Usage[];
   /** The tools that the agent called, each once. */
   readonly asked?: readonly string[];
@@ -29,17 +29,17 @@ export interface Scored {
 
 export interface Attempted {
   readonly task: EvalTask;
-  /** Of the pass: only adversarial asks the judge for safety findings. */
+  /** The mode of the pass: only adversarial asks the judge for safety findings. */
   readonly mode: EvalMode;
   readonly trial: number;
   readonly invocationId: string;
   readonly retries: number;
   readonly invoked: Invoked;
-  /** What tools answered it. */
+  /** Results of the agent's tool calls. */
   readonly toolResults: readonly ObservedTool[];
 }
 
-/** What a trial came to. An answer is right or wrong; no answer is an error, and so is a judge without a verdict. */
+/** The outcome of a trial. An answer is right or wrong; a missing answer is an error, and so is a judge without a verdict. */
 export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Scored> {
   const { task, mode, trial, invocationId, retries, invoked } = attempted;
   const { host, agent, suite } = run;
@@ -51,7 +51,7 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
     task,
     output: answered.output ?? null,
     systemPrompt: agent.systemPrompt,
-    // One that it may call and this host does not have is a gap of the host.
+    // A tool on the allow-list that this host lacks is a gap of the host, not unsafe conduct.
     refusedTools: invoked.denied.filter((name) => !allowed.includes(name)),
   };
   const found = findingsOf(conduct, host.scrubber).map(({ detector, kind, severity, note }) => ({
@@ -81,8 +81,8 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
     const { match } = task.expected;
     const { score } = scoreGolden(match, answered.output);
     const clean = (value: unknown) => scrubInTurns(host.scrubber, value);
-    const told = score === 1 ? {} : { difference: await shownDifference(match, answered.output, clean) };
-    return { trial: { ...paid, score, passed: meets(score, bar), ...told }, findings, ...schema, usage };
+    const details = score === 1 ? {} : { difference: await shownDifference(match, answered.output, clean) };
+    return { trial: { ...paid, score, passed: meets(score, bar), ...details }, findings, ...schema, usage };
   }
   const { rubric } = task.expected;
   const criteria = (judged?.criteria ?? []).map(({ met, evidence }, i) => ({
@@ -98,8 +98,8 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
     tool,
     result: keptOutput(result, host.scrubber),
   }));
-  const told = toolResults.length === 0 ? { criteria } : { toolResults, criteria };
-  return { trial: { ...paid, score, passed: meets(score, bar), ...told }, findings, ...schema, usage };
+  const details = toolResults.length === 0 ? { criteria } : { toolResults, criteria };
+  return { trial: { ...paid, score, passed: meets(score, bar), ...details }, findings, ...schema, usage };
 }
 
 /** A result that is not as the agent's schema has it is a wrong answer; a refusal is an answer too. */
@@ -114,8 +114,8 @@ function answerOf(
   return { error: { code, message }, ...(invoked.output === undefined ? {} : { output: invoked.output }) };
 }
 
-/** What looks like a secret goes no further than the agent that said it. */
-async function ask(run: EvalRun, attempted: Attempted, said: unknown): Promise<JudgeAnswer | undefined> {
+/** Secrets in the output of an agent are removed before the output goes to the judge. */
+async function ask(run: EvalRun, attempted: Attempted, answer: unknown): Promise<JudgeAnswer | undefined> {
   const { task, mode, trial } = attempted;
   const adversarial = mode === "adversarial";
   const { judge } = run.services;
@@ -126,7 +126,7 @@ async function ask(run: EvalRun, attempted: Attempted, said: unknown): Promise<J
   }
   const rubric = task.expected.kind === "rubric" ? task.expected.rubric : [];
   const { runId, signal, host } = run;
-  const output = host.scrubber.scrubValue(said);
+  const output = host.scrubber.scrubValue(answer);
   const toolResults = attempted.toolResults.map((one) => host.scrubber.scrubValue(one));
   const { taskId, input } = task;
   return judge.judge({ runId, taskId, trial, input, output, toolResults, rubric, adversarial }, signal);

@@ -13,7 +13,7 @@ import { type TaskResult, trialsOf } from "./task-result.ts";
 export interface Baseline {
   readonly runId: string;
   readonly tasks: readonly ComparedTask[];
-  /** Its run is not of this host: there is nothing to see of it here. */
+  /** Set for an imported evaluation, whose run is not on this host. */
   readonly isElsewhere?: boolean;
 }
 
@@ -32,10 +32,10 @@ export interface Summed {
   readonly unmet: readonly Unmet[];
 }
 
-/** A person's score of a task stands for the task in every mode. */
+/** A person's score of a task counts for the task in every mode. */
 export type SummedTask = TaskResult & { readonly givenScore?: number };
 
-/** What an evaluation came to, of figures only. `runId` is that of the evaluation. */
+/** The figures of an evaluation. `runId` is that of the evaluation. */
 export function summaryOf(
   runId: string,
   plan: EvalPlan,
@@ -130,7 +130,7 @@ function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : Math.min(1, tidy(values.reduce((total, value) => total + value, 0)) / values.length);
 }
 
-/** To the billionth: three times 0.1 is 0.3. */
+/** Rounded to the billionth: three times 0.1 is 0.3. */
 function tidy(sum: number): number {
   return Math.round(sum * 1e9) / 1e9;
 }

@@ -27,7 +27,7 @@ export interface TaskResult {
 }
 
 export interface Finding extends SafetyFinding {
-  /** Which detector, or the judge. */
+  /** The detector, or the judge. */
   readonly by: string;
   readonly trial: number;
   /** As in `TrialResult`. */
@@ -44,15 +44,15 @@ export interface TrialResult {
   readonly score?: number;
   readonly passed: boolean;
   readonly error?: { readonly code: string; readonly message: string };
-  /** How often it was tried again after an error. */
+  /** The number of further attempts after an error. */
   readonly retries: number;
   readonly latencyMs: number;
   readonly costUsd?: number;
-  /** It was not run: an earlier result of the same was taken. */
+  /** Set for the reused result of an earlier trial. */
   readonly cached: boolean;
   /** Scrubbed and cut. */
   readonly output?: unknown;
-  /** What tools answered, where a judge was told; scrubbed and cut. */
+  /** Results of tools, where they were given to a judge; scrubbed and cut. */
   readonly toolResults?: readonly { readonly tool: string; readonly result: unknown }[];
   readonly difference?: Difference;
   readonly criteria?: readonly { readonly criterion: string; readonly met: boolean; readonly evidence: string }[];

@@ -9,29 +9,29 @@ import type { Scored } from "./score-trial.ts";
 type Kind = EvalTask["expected"]["kind"];
 
 /**
- * Under what an earlier result of the same trial is found: everything the result depends on. Undefined where that cannot be
- * told, or nobody asked: programs and endpoints change without a word, so they count only under a name the caller gives.
+ * The cache key of a trial: everything its result depends on. Undefined where that is unknown or caching is off: programs and
+ * endpoints change without notice, so they count only under a name that the caller gives.
  */
 export function cacheKey(run: EvalRun, task: EvalTask, mode: EvalMode, trial: number): string | undefined {
   const { plan, agent, binding, services } = run;
-  // An agent is told the name of its task too, and may answer by it.
+  // Agents receive the name of their task too, and may answer by it.
   const { taskId, input, expected, fixtures } = task;
   if (!plan.cache || mode === "live-shadow") return undefined;
   const opaque = binding.kind === "command" || binding.kind === "http";
   const fingerprint = opaque ? undefined : binding.fingerprint;
   if (plan.agentLabel === undefined && fingerprint === undefined) return undefined;
   if (isJudgedByUnknown(run, mode, expected.kind)) return undefined;
-  // A label says no less, but what answers may have changed under the same one.
+  // A label does not replace the fingerprint: the agent may have changed under the same label.
   const version = [plan.agentLabel ?? null, fingerprint ?? null];
   const bar = taskBar(task, run.suite.thresholds);
   const scorer = { expected, bar, judge: isJudged(mode, expected.kind) ? (services.judge?.identity ?? null) : null };
   const agentId = agent.agentId;
   const asked = { taskId, input, fixtures: fixtures ?? null, mode, trial };
-  // What was said in one workspace is not shown in another.
+  // Results of one workspace are not shown in another.
   const workspace = run.owner.workspace ?? null;
   // Earlier versions kept no list of the tools that were asked, and offered programs and endpoints none.
   const parts = { format: 2, workspace, agentId, agentHash: agent.contentHash, version, ...asked, scorer };
-  // A trial whose reasoning was kept does not stand in for one whose reasoning is not to be kept.
+  // A cached trial with stored reasoning is not used where reasoning must not be stored.
   const { reasoningVerbosity: verbosity = "full" } = plan;
   const kept = verbosity === "full" ? {} : { verbosity };
   const settings = { threshold: agent.confidenceThreshold ?? null, judged: services.judge !== undefined, ...kept };
@@ -40,7 +40,7 @@ export function cacheKey(run: EvalRun, task: EvalTask, mode: EvalMode, trial: nu
     .digest("hex");
 }
 
-/** A judge that nobody can tell apart from the one it was yesterday. */
+/** A judge without a fingerprint: changes of it are not visible. */
 function isJudgedByUnknown({ services: { judge } }: EvalRun, mode: EvalMode, kind: Kind): boolean {
   return judge !== undefined && isJudged(mode, kind) && judge.identity.fingerprint === undefined;
 }
@@ -55,7 +55,7 @@ export async function cachedTrial({ host, owner }: EvalRun, key: string): Promis
   return JSON.parse(found.body) as Scored;
 }
 
-/** Only what was scored is kept: an error is to be tried again. */
+/** Only scored trials are cached: an error is to be tried again. */
 export function keepTrial({ host, owner, services }: EvalRun, key: string, scored: Scored): DocumentWrite[] {
   if (scored.trial.score === undefined) return [];
   const atMs = host.nowMs();

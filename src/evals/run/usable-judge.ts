@@ -4,7 +4,7 @@ import type { EvalConfigurable } from "../../protocol/evals/api.ts";
 import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { type RecordedJudge, recordedJudge } from "../calibration/certified-judge.ts";
-import { barOf, judgeStanding } from "../calibration/judge-standing.ts";
+import { barOf, judgeCertification } from "../calibration/judge-certification.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 import type { EvalServices } from "./eval-run.ts";
 
@@ -16,8 +16,8 @@ export interface Judged {
 }
 
 /**
- * Who judges an evaluation; undefined when nobody has to. Throws `judge_not_certified` with each reason where a certificate is asked
- * for. An evaluation in which no score comes from a judge needs none.
+ * The judge of an evaluation; undefined when none is needed. Throws `judge_not_certified` with each reason where a certificate is
+ * required. An evaluation in which no score comes from a judge needs none.
  */
 export async function usableJudge(
   host: Pick<Host, "store" | "nowMs">,
@@ -30,7 +30,7 @@ export async function usableJudge(
   const recorded = judge === undefined || !isAsked ? undefined : recordedJudge(judge);
   const bar = barOf(configurable.requireCertificate);
   if (bar === undefined || !hasRubric) return recorded;
-  const { problems } = await judgeStanding(host, visible, suite, recorded, bar);
+  const { problems } = await judgeCertification(host, visible, suite, recorded, bar);
   if (problems.length === 0) return recorded;
   const problem = problems.map((one) => one.problem).join(" ");
   throw new AppError("judge_not_certified", { problem, problems: problems.map((one) => ({ ...one })) });

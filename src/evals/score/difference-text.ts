@@ -1,6 +1,8 @@
 import type { Difference } from "./difference.ts";
 
-/** A difference as lines for a terminal or a report. They quote what others wrote: whoever prints them makes them safe first. */
+/**
+ * A difference as lines for a terminal or a report. The lines quote foreign text: callers make them safe before they print them.
+ */
 export function differenceLines(difference: Difference): string[] {
   const { summary } = difference;
   switch (difference.kind) {

@@ -6,7 +6,7 @@ import { readings } from "./json-match.ts";
 import { outputText } from "./output-text.ts";
 import { type WordChange, wordChange } from "./word-change.ts";
 
-/** How an output differs from what was expected, for people. Bounded, however long the two are. */
+/** How an output differs from the expected one, for people. Bounded, however long the two are. */
 export type Difference =
   | { readonly kind: "none"; readonly summary: string }
   | { readonly kind: "json"; readonly summary: string; readonly changes: readonly JsonChange[] }
@@ -15,10 +15,10 @@ export type Difference =
 
 /** Longer texts are compared by their beginnings. */
 export const COMPARED_CHARACTERS = 100_000;
-/** As much of a difference is kept. */
+/** The limit of a stored difference. */
 export const SHOWN_CHARACTERS = 20_000;
 
-/** Of an output that does not match. */
+/** The difference of an output that does not match. */
 export function differenceOf({ strategy, value }: GoldenMatch, output: unknown): Difference {
   if (strategy === "json-match") return jsonDifference(value, output);
   const [expected, actual] = [outputText(value), outputText(output)];
@@ -87,7 +87,7 @@ function textDifference(expected: string, actual: string, near: string | undefin
   return { kind: "lines", summary, diff: text.length <= SHOWN_CHARACTERS ? text : `${cut(text, SHOWN_CHARACTERS)}…\n` };
 }
 
-/** What is in the way when little is, so that nobody has to find a space with their eyes. */
+/** The reason of a small mismatch, so that a reader need not search for a single space. */
 function nearMiss(
   expected: string,
   actual: string,
@@ -105,7 +105,7 @@ function nearMiss(
   return inside !== undefined && matches(trimmed(a), trimmed(inside)) ? "it stands inside a code fence" : undefined;
 }
 
-/** Never in the middle of a character. */
+/** Cuts a text, never in the middle of a character. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   const half = text.charCodeAt(max - 1);

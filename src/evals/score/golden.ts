@@ -9,7 +9,7 @@ export interface GoldenScore {
   readonly difference?: Difference;
 }
 
-/** All or nothing, and the same for the same output. */
+/** Scores 0 or 1, and the same for the same output. */
 export function scoreGolden(match: GoldenMatch, output: unknown): GoldenScore {
   if (isTooDeep(output)) {
     const summary = `The output is nested deeper than ${OUTPUT_DEPTH_MAX} levels; it was not compared.`;
@@ -20,8 +20,8 @@ export function scoreGolden(match: GoldenMatch, output: unknown): GoldenScore {
 }
 
 /**
- * How an output that did not match differs, for whoever may read the task but no secret. Both sides are cleaned before they are compared: a
- * difference has the name of a secret in one place and its value in another, where nothing tells what it is.
+ * How an output that did not match differs, for readers who may see the task but no secret. Both sides are cleaned before they are
+ * compared: a difference could have the name of a secret in one place and its value in another.
  */
 export async function shownDifference(
   match: GoldenMatch,

@@ -6,7 +6,7 @@ export function outputText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
-/** Looked at without recursion, because outputs are made by others and may be built to break whoever walks them. */
+/** Checked without recursion: outputs are foreign data and may be nested to overflow the stack. */
 export function isTooDeep(value: unknown, max = OUTPUT_DEPTH_MAX): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

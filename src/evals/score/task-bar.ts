@@ -1,7 +1,7 @@
 import { isDisqualifying, type SafetyFinding } from "../../protocol/agents/safety-finding.ts";
 import type { EvalTask, SuiteThresholds } from "../../protocol/evals/eval-suite.ts";
 
-/** What a suite has to reach that names no `passScore`. */
+/** The bar of a suite without `passScore`. */
 export const DEFAULT_PASS_SCORE = 0.8;
 
 /** Sums of weights and means of trials are not exact. */

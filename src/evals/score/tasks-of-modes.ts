@@ -5,7 +5,7 @@ export function tasksOfModes({ tasks }: Pick<AgentEvalSuite, "tasks">, modes: re
   return tasks.filter((task) => modesOfTask(task, modes).length > 0);
 }
 
-/** Those of the modes that run the task: each is a pass of its own. */
+/** The modes that run the task: each is a pass of its own. */
 export function modesOfTask({ expected }: Pick<EvalTask, "expected">, modes: readonly EvalMode[]): EvalMode[] {
   return modes.filter((mode) => !isKind(mode) || mode === expected.kind);
 }

@@ -1,4 +1,4 @@
-/** Where two texts part and meet again. What they share is shown only as far as it helps to find the place. */
+/** The place where two texts differ. The common text is shown only as far as it helps to find the place. */
 export interface WordChange {
   readonly before: string;
   readonly expected: string;
@@ -6,7 +6,7 @@ export interface WordChange {
   readonly after: string;
 }
 
-/** What is shown of each part. */
+/** The limit of each shown part. */
 const PART_CHARACTERS = 400;
 const CONTEXT_CHARACTERS = 60;
 

@@ -1,7 +1,7 @@
 import type { ProblemList } from "./suite-problem.ts";
 import { checkNumber, checkText, fieldsOf, listOf } from "./validate-fields.ts";
 
-/** What is lost to rounding is no mistake. */
+/** Rounding errors are allowed. */
 const TOLERANCE = 1e-6;
 
 export function checkRubric(found: ProblemList, path: string, value: unknown): void {

@@ -85,11 +85,11 @@ function checkTasks(found: ProblemList, value: unknown, modes: readonly EvalMode
 const ANY_KIND: readonly EvalMode[] = ["adversarial", "regression", "live-shadow"];
 
 /**
- * A task that no mode reaches is never run: it looks like a test and is none. A mode without a task only promises more than there
- * is, since an evaluation of nothing is refused.
+ * A task that no mode runs is an error: it looks like a test and is none. A mode without a task is a warning, since an evaluation
+ * without tasks is refused.
  */
 function checkCoverage(found: ProblemList, tasks: readonly SeenTask[], modes: readonly EvalMode[]): void {
-  // What is not understood might be of either kind; it has been complained of already.
+  // Tasks that could not be read might be of either kind; they have been reported already.
   if (tasks.length === 0 || modes.length === 0 || tasks.some(({ kind }) => kind === undefined)) return;
   for (const kind of ["golden", "rubric"] as const) {
     const at = modes.indexOf(kind);

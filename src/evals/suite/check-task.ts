@@ -3,7 +3,7 @@ import { checkRubric } from "./check-rubric.ts";
 import type { ProblemList } from "./suite-problem.ts";
 import { checkName, checkText, checkWord, type Fields, fieldsOf, isFields, listOf } from "./validate-fields.ts";
 
-/** As far as it could be understood. */
+/** The parts of a task that could be read. */
 export interface SeenTask {
   readonly taskId: string | undefined;
   readonly kind: "golden" | "rubric" | undefined;

@@ -14,7 +14,7 @@ import { pointerTo } from "./validate-fields.ts";
 export { SENT_SUITE_LIMITS } from "./read-suite-text.ts";
 
 export interface LoadOptions {
-  /** Also knows the secrets of the process; without one only shapes are looked for. */
+  /** Knows the secrets of the process; without it only the shapes of secrets are detected. */
   readonly scrubber?: Scrubber;
   readonly limits?: SuiteLimits;
 }
@@ -26,7 +26,7 @@ export type LoadedSuite =
       readonly ok: true;
       readonly suite: AgentEvalSuite;
       readonly sha256: string;
-      /** As it was written. */
+      /** The text as its author wrote it. */
       readonly text: string;
       readonly problems: readonly SuiteProblem[];
       readonly warnings: number;
@@ -54,7 +54,7 @@ export function loadSuite(bytes: Uint8Array, { scrubber: given, limits }: LoadOp
   return { ok: true, suite, sha256: suiteHash(suite), text: read.text, problems, warnings: found.warnings };
 }
 
-/** The same where a suite is there or the request fails: throws `validation_error` with every problem in its details. */
+/** Returns the suite, or throws `validation_error` with every problem in its details. */
 export function requireSuite(loaded: LoadedSuite, what: string): UsableSuite {
   if (loaded.ok) return loaded;
   const errors = loaded.problems.filter(({ severity }) => severity === "error");
@@ -64,7 +64,7 @@ export function requireSuite(loaded: LoadedSuite, what: string): UsableSuite {
   throw new AppError("validation_error", { problem, problems: errors, problemCount: loaded.errors });
 }
 
-/** What a suite is, however it is written: the same for the same tasks, whatever the order of members and white space. */
+/** The identity of a suite's content: the same for the same tasks, whatever the order of members and white space. */
 export function suiteHash(suite: AgentEvalSuite): string {
   return createHash("sha256").update(canonicalJson(suite)).digest("hex");
 }
@@ -89,7 +89,7 @@ function placed(text: string, problems: readonly SuiteProblem[]): SuiteProblem[]
 
 const PATH_CHARACTERS = 300;
 
-/** Names of members are somebody's text too, and looked at as they read, not as a pointer writes them. */
+/** Names of members are foreign text too, and are scrubbed unescaped, not as a pointer writes them. */
 function shownPath(path: string, clean: Scrubber): string {
   const names = path
     .split("/")

@@ -19,12 +19,12 @@ export const SUITE_LIMITS: SuiteLimits = { maxBytes: 67_108_864, maxElements: 2_
  */
 export const SENT_SUITE_LIMITS: SuiteLimits = { maxBytes: 16_777_216, maxElements: 250_000 };
 
-/** As deep as a request may nest, so that what is taken from a file can be sent to a server too. */
+/** The nesting limit of requests, so that a suite from a file can be sent to a server too. */
 const DEPTH_MAX = 64;
 
 export type ReadText =
   | { readonly ok: true; readonly text: string; readonly value: unknown }
-  /** Nothing further can be said of it; `place` is where it breaks. */
+  /** No further checks are possible; `place` is where the text breaks. */
   | { readonly ok: false; readonly place?: TextPlace };
 
 /** Bytes to a value, with what a plain parser would pass over: members with one name, text that cannot be stored. */

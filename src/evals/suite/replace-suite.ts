@@ -6,21 +6,21 @@ import type { SuiteRecord } from "../../protocol/evals/suite-api.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Document, DocumentWrite } from "../../store/port/documents.ts";
 import type { UsableSuite } from "./load-suite.ts";
-import { infoKey, standingSuite, textKey } from "./stored-suite.ts";
+import { currentSuite, infoKey, textKey } from "./stored-suite.ts";
 import { refText } from "./suite-ref.ts";
 import { putSuite, readSuite, refuseShadow } from "./suite-store.ts";
 
 type Needs = Pick<Host, "store" | "nowMs" | "scrubber">;
 
 /**
- * Keeps a suite for somebody who is still writing it, on a database of their own: another one under its name takes its place.
- * What it replaces stays under its hash, for the evaluations that were made with it. A server never does this.
+ * Keeps a draft of a suite on a local database: it replaces the suite of the same name. The replaced text stays under its hash,
+ * for the evaluations that were made with it. A server never does this.
  */
 export async function keepDraft(host: Needs, caller: Caller, loaded: UsableSuite): Promise<"kept" | "replaced"> {
   const ref = refText(loaded.suite);
   await refuseShadow(host.store, loaded);
-  const standing = await standingSuite(host.store, caller.tenant, ref);
-  if (standing === undefined || standing.sha256 === loaded.sha256) {
+  const current = await currentSuite(host.store, caller.tenant, ref);
+  if (current === undefined || current.sha256 === loaded.sha256) {
     await putSuite(host, { caller, ref, bytes: Buffer.from(loaded.text) });
     return "kept";
   }
@@ -45,8 +45,8 @@ export async function keepDraft(host: Needs, caller: Caller, loaded: UsableSuite
     type: "put",
     document: { ...document, body, atMs, revision: document.revision + 1 },
   });
-  const old: Document = { ...text, key: draftKey(ref, standing.sha256), revision: 1 };
-  const details = { sha256: loaded.sha256, before: standing.sha256, tasks: tasks.length };
+  const old: Document = { ...text, key: draftKey(ref, current.sha256), revision: 1 };
+  const details = { sha256: loaded.sha256, before: current.sha256, tasks: tasks.length };
   const committed = await host.store.commit({
     tenant,
     documents: [put(info, JSON.stringify(record)), put(text, loaded.text), { type: "keep", document: old }],
@@ -69,7 +69,7 @@ export async function suiteAsOf(
 ): Promise<AgentEvalSuite> {
   const { suite, info } = await readSuite(host, tenant, ref);
   if (info.sha256 === sha256) return suite;
-  const own = await standingSuite(host.store, tenant, ref);
+  const own = await currentSuite(host.store, tenant, ref);
   const key = own?.sha256 === sha256 ? textKey(ref) : draftKey(ref, sha256);
   const found = await host.store.readDocument({ tenant, kind: "suite", key });
   if (found !== undefined) return JSON.parse(found.body) as AgentEvalSuite;

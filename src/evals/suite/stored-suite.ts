@@ -19,8 +19,8 @@ export function infoOf(record: SuiteRecord, tenant: string): SuiteInfo {
   return { ...record, hostWide: tenant === HOST_WIDE };
 }
 
-/** Of exactly this tenant, or of the host. */
-export async function standingSuite(store: Documents, tenant: string, ref: string): Promise<SuiteInfo | undefined> {
+/** The suite of exactly this tenant, or of the host. */
+export async function currentSuite(store: Documents, tenant: string, ref: string): Promise<SuiteInfo | undefined> {
   const document = await store.readDocument({ tenant, kind: "suite", key: infoKey(ref) });
   return document && parsed(document);
 }
@@ -36,7 +36,7 @@ export async function recordOf(
 ): Promise<SuiteInfo | undefined> {
   if (version === undefined) return highest(store, tenant, suiteId);
   const ref = refText({ suiteId, version });
-  return (await standingSuite(store, HOST_WIDE, ref)) ?? (await standingSuite(store, tenant, ref));
+  return (await currentSuite(store, HOST_WIDE, ref)) ?? (await currentSuite(store, tenant, ref));
 }
 
 const PAGE = 200;

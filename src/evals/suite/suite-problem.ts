@@ -32,23 +32,23 @@ export const SUITE_PROBLEMS = {
 
 export type SuiteProblemCode = keyof typeof SUITE_PROBLEMS;
 
-/** Never quotes what the suite holds: that may be the secret it complains of. */
+/** Problems never quote the suite: the text may be the secret that is reported. */
 export interface SuiteProblem {
   readonly code: SuiteProblemCode;
   /** A warning does not keep the suite from being used. */
   readonly severity: "error" | "warning";
   /** JSON Pointer; empty is the whole suite. */
   readonly path: string;
-  /** What is true, to be read after the path. */
+  /** The error, as a phrase after the path. */
   readonly problem: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly fix: string;
   /** Where a text was read. */
   readonly line?: number;
   readonly column?: number;
 }
 
-/** So many are listed; how many there are is counted all the same. */
+/** The number of listed problems; the count covers all of them. */
 export const PROBLEMS_MAX = 1000;
 
 /** Takes down everything that is found, in the order of the suite. */

@@ -1,7 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import { NAME_LENGTH_MAX, SUITE_ID_PATTERN, SUITE_VERSION_PATTERN } from "../../protocol/evals/eval-suite.ts";
 
-/** Without a version it is the highest there is. */
+/** Without a version, the highest one. */
 export interface SuiteRef {
   readonly suiteId: string;
   readonly version?: string;

@@ -8,7 +8,7 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
 import { HOST_WIDE } from "../../store/port/store.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "./load-suite.ts";
-import { infoKey, infoOf, recordOf, standingSuite, textKey } from "./stored-suite.ts";
+import { currentSuite, infoKey, infoOf, recordOf, textKey } from "./stored-suite.ts";
 import { parseSuiteRef, refText } from "./suite-ref.ts";
 
 export interface PutSuite {
@@ -34,8 +34,8 @@ export async function putSuite(
     });
   }
   const warnings = loaded.problems.map(({ severity: _, fix: __, ...warning }) => warning);
-  const standing = await recordOf(host.store, caller.tenant, loaded.suite);
-  if (standing !== undefined) return { ...same(standing, loaded), created: false, warnings };
+  const current = await recordOf(host.store, caller.tenant, loaded.suite);
+  if (current !== undefined) return { ...same(current, loaded), created: false, warnings };
 
   const atMs = host.nowMs();
   const record = recordFrom(loaded, caller.principal, atMs);
@@ -47,21 +47,21 @@ export async function putSuite(
   });
   if (committed.ok) return { ...infoOf(record, caller.tenant), created: true, warnings };
   if (committed.refusal.type !== "document") throw refused(committed.refusal);
-  // Somebody else was quicker; what they brought decides.
+  // A concurrent request stored this suite first; its content decides.
   const winner = await recordOf(host.store, caller.tenant, loaded.suite);
   if (winner === undefined) throw refused(committed.refusal);
   return { ...same(winner, loaded), created: false, warnings };
 }
 
-function same(standing: SuiteInfo, { suite, sha256 }: UsableSuite): SuiteInfo {
-  if (standing.sha256 === sha256) return standing;
-  const { hostWide } = standing;
-  throw new AppError("suite_conflict", { suite: refText(suite), standing: standing.sha256, sent: sha256, hostWide });
+function same(current: SuiteInfo, { suite, sha256 }: UsableSuite): SuiteInfo {
+  if (current.sha256 === sha256) return current;
+  const { hostWide } = current;
+  throw new AppError("suite_conflict", { suite: refText(suite), standing: current.sha256, sent: sha256, hostWide });
 }
 
 /** Throws `suite_conflict` where the host has other content under the name of this suite. */
 export async function refuseShadow(store: Documents, loaded: UsableSuite): Promise<void> {
-  const wide = await standingSuite(store, HOST_WIDE, refText(loaded.suite));
+  const wide = await currentSuite(store, HOST_WIDE, refText(loaded.suite));
   if (wide !== undefined) same(wide, loaded);
 }
 
@@ -79,7 +79,7 @@ function recordFrom({ suite, sha256 }: UsableSuite, registeredBy: string, atMs: 
   };
 }
 
-/** What is listed is kept apart from the text, which may be megabytes. */
+/** Listed fields are stored apart from the text, which may be megabytes. */
 function suiteWrites(tenant: string, { suite, text }: UsableSuite, record: SuiteRecord, atMs: number): DocumentWrite[] {
   const put = (key: string, body: string): DocumentWrite => {
     const document: Document = { tenant, kind: "suite", key, revision: 1, atMs, body };
@@ -99,17 +99,17 @@ export async function suiteWritesUnlessThere(
   { tenant, principal }: { readonly tenant: string; readonly principal: string },
   atMs: number,
 ): Promise<DocumentWrite[]> {
-  const standing = await recordOf(store, tenant, loaded.suite);
-  if (standing === undefined) return suiteWrites(tenant, loaded, recordFrom(loaded, principal, atMs), atMs);
-  same(standing, loaded);
+  const current = await recordOf(store, tenant, loaded.suite);
+  if (current === undefined) return suiteWrites(tenant, loaded, recordFrom(loaded, principal, atMs), atMs);
+  same(current, loaded);
   return [];
 }
 
 /** Whether a suite from a file is new to the host. Throws `suite_conflict` when another one has its name there. */
 export async function isNewHostWide({ store }: Pick<Host, "store">, loaded: UsableSuite): Promise<boolean> {
-  const standing = await standingSuite(store, HOST_WIDE, refText(loaded.suite));
-  if (standing === undefined) return true;
-  same(standing, loaded);
+  const current = await currentSuite(store, HOST_WIDE, refText(loaded.suite));
+  if (current === undefined) return true;
+  same(current, loaded);
   return false;
 }
 
@@ -139,12 +139,15 @@ export interface FoundSuite {
   readonly text: string;
 }
 
-/** By `id@version`, or `id` for the highest version. Throws `not_found` for what is not there and what is another tenant's alike. */
+/**
+ * Reads a suite by `id@version`, or `id` for the highest version. Throws `not_found` for a missing suite and for one of another
+ * tenant alike.
+ */
 export async function readSuite({ store }: Pick<Host, "store">, tenant: string, ref: string): Promise<FoundSuite> {
   const found = await recordOf(store, tenant, parseSuiteRef(ref));
   const from = found?.hostWide === true ? HOST_WIDE : tenant;
   const text = found && (await store.readDocument({ tenant: from, kind: "suite", key: textKey(refText(found)) }));
   if (found === undefined || text === undefined) throw new AppError("not_found", { what: "suite", suite: ref });
-  // It was checked before it was stored, and nothing changes it.
+  // Stored suites were checked, and do not change.
   return { info: found, suite: JSON.parse(text.body) as AgentEvalSuite, text: text.body };
 }

@@ -6,7 +6,7 @@ export function pointerTo(path: string, name: string): string {
   return `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** Looks at one kind of value each, takes down what is wrong with it, and gives it back where it can be looked into. */
+/** Validators of one kind of value each: they report problems, and return the value where its parts can be checked. */
 export function fieldsOf(
   found: ProblemList,
   path: string,
@@ -100,7 +100,7 @@ export function checkWord<W extends string>(
   return false;
 }
 
-/** Those of the words that are known, each once. */
+/** The known words among those given, each once. */
 export function checkWords<W extends string>(
   found: ProblemList,
   path: string,

@@ -7,13 +7,13 @@ import { sessionState } from "../../reviews/server/show-review.ts";
 import type { TurnsApart } from "../../reviews/server/turns-apart.ts";
 import type { TurnsUnderWay } from "../../reviews/server/turns-under-way.ts";
 import { sessionNotFound } from "../../reviews/server/visible-review.ts";
-import type { StoreHomeSettings } from "../../reviews/store-home.ts";
+import type { StoreBackendSettings } from "../../reviews/store-backend.ts";
 import { callerOf, type Handler } from "../pipeline/handler.ts";
 
 /** Who reviews on this host, and how long others wait for them. */
 export interface ReviewService {
   readonly reviewers: readonly Reviewer[];
-  readonly home?: Partial<StoreHomeSettings>;
+  readonly backend?: Partial<StoreBackendSettings>;
   readonly reviewLimitMs?: number;
   /** Where turns are counted that have to be over before the host ends. */
   readonly underWay?: TurnsUnderWay;
@@ -25,7 +25,7 @@ export interface ReviewService {
  * One turn with the provider. It goes on when the client has gone: nothing here looks at the connection again before the answer is
  * written, so that whoever asks again in the same words is given it.
  */
-export function runReviewRoute({ reviewers, home, reviewLimitMs, underWay, apart }: ReviewService): Handler {
+export function runReviewRoute({ reviewers, backend, reviewLimitMs, underWay, apart }: ReviewService): Handler {
   return async (context) => {
     const { host, bodyBytes, report } = context;
     const { agent = DEFAULT_AGENT, session, continue: goesOn, fork } = context.query as RunReviewQuery;
@@ -50,7 +50,7 @@ export function runReviewRoute({ reviewers, home, reviewLimitMs, underWay, apart
     };
     const taking = apart?.isFor(bodyBytes)
       ? apart.take(turn, report)
-      : takeHostTurn({ host, reviewers, home }, turn, {
+      : takeHostTurn({ host, reviewers, backend }, turn, {
           onFailure: report,
           ...(reviewLimitMs === undefined ? {} : { reviewLimitMs }),
           ...(underWay === undefined ? {} : { signal: underWay.signal }),

@@ -1,4 +1,4 @@
-import { SUMMARY_TOKENS } from "../../agents/spoken.ts";
+import { SUMMARY_TOKENS } from "../../agents/message-stream.ts";
 import { servedModes } from "../../evals/run/served-modes.ts";
 import type { AgentsFamily } from "../../protocol/agents/agents-family.ts";
 import type { Discovery } from "../../protocol/discovery.ts";

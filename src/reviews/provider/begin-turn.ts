@@ -3,7 +3,7 @@ import { mediaTypeOf, shown } from "../../formats/reviews/request.ts";
 import type { Acknowledgement, ReviewErrorCode } from "../../formats/reviews/response.ts";
 import type { ReceivedDecision, ReviewSession } from "./session.ts";
 
-/** What is to be done about a request, before anything is reviewed. */
+/** The result of the checks of a request, before any review. */
 export type Beginning =
   /** Asked before in the same words: the same answer. */
   | { readonly type: "again"; readonly response: string }
@@ -23,9 +23,9 @@ export interface ErrorAnswer {
 export interface Turn {
   readonly request: ReviewRequest;
   readonly fingerprint: string;
-  /** As it stands before this turn: of a conversation that begins anew, nothing is known. */
+  /** The session before this turn; empty for a new conversation. */
   readonly session: ReviewSession;
-  /** Those of this request, with whether their remark is known. */
+  /** Decisions of this request, each with whether its remark is known. */
   readonly decisions: readonly ReceivedDecision[];
   readonly acknowledged?: readonly Acknowledgement[];
   readonly warnings: readonly Warning[];
@@ -33,7 +33,7 @@ export interface Turn {
 
 export interface BeginTurn {
   readonly checked: CheckedRequest;
-  /** Of the request's JSON with sorted names and no blanks. */
+  /** The fingerprint of the request's JSON with sorted names and no blanks. */
   readonly fingerprint: string;
   readonly session: ReviewSession;
   readonly reviews: (mediaType: string) => boolean;
@@ -55,20 +55,20 @@ export function beginTurn({ checked, fingerprint, session, reviews }: BeginTurn)
   const decisions = received(request, present);
   const acknowledged = acknowledgements(request, decisions);
   const warnings = atMost([...orderWarnings(iteration, last), ...checked.warnings, ...decisionWarnings(request)]);
-  const said = { ...(acknowledged === undefined ? {} : { acknowledged }), warnings };
+  const common = { ...(acknowledged === undefined ? {} : { acknowledged }), warnings };
   if (!reviews(mediaTypeOf(request.artifact.media_type) ?? "")) {
     const message = `artifacts of the type ${shown(mediaTypeOf(request.artifact.media_type) ?? "")} are not reviewed here`;
-    const answer = { iteration, code: "UNSUPPORTED_MEDIA_TYPE", message, ...said } as const;
+    const answer = { iteration, code: "UNSUPPORTED_MEDIA_TYPE", message, ...common } as const;
     return { type: "refused", answer, session: withDecisions(session, decisions) };
   }
-  return { type: "review", turn: { request, fingerprint, session: present, decisions, ...said } };
+  return { type: "review", turn: { request, fingerprint, session: present, decisions, ...common } };
 }
 
 function refused(session: ReviewSession, iteration: number, message: string): Beginning {
   return { type: "refused", answer: { iteration, code: "INVALID_REQUEST", message, warnings: [] }, session };
 }
 
-/** A conversation that begins anew knows nothing of the one before it. */
+/** A new conversation keeps nothing of the one before it. */
 function forgotten({ sessionID }: ReviewSession): ReviewSession {
   return { sessionID, last: 0, issued: [], decisions: [] };
 }

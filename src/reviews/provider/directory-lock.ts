@@ -7,7 +7,7 @@ import { readRegularFile } from "./read-regular.ts";
 import { hasEnded, thisProcess, type WhichProcess } from "./which-process.ts";
 
 export interface DirectoryLock {
-  /** Whether nobody has taken it over. */
+  /** Whether no other process has taken the lock over. */
   isHeld(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -17,7 +17,7 @@ interface Holder extends WhichProcess {
 }
 
 const POLL_MS = 25;
-/** Of a holder that cannot be asked, on another machine perhaps; no review takes as long. */
+/** Locks of holders on other machines expire after this time; no review takes as long. */
 const FORGOTTEN_AFTER_MS = 15 * 60_000;
 
 /**
@@ -50,7 +50,7 @@ async function take(dir: string, mine: Holder): Promise<boolean> {
   if (last === undefined || !(await isGone(last))) return false;
   const next = successorPath(dir, last.holder);
   if (!(await place(dir, next, mine))) return false;
-  // What was read may be long past: only the one that the line really ends with has the lock.
+  // The read may be outdated: only the last entry of the line has the lock.
   if ((await lastInLine(dir))?.holder.token === mine.token) {
     await rename(next, lockPath(dir));
     return true;
@@ -106,7 +106,7 @@ async function readHolder(path: string): Promise<Placed | undefined> {
   }
 }
 
-/** A file that lost its content in a power cut names nobody who could be asked. */
+/** Lock files that lost their content in a power cut name no process. */
 function parsed(text: string): Holder {
   try {
     const holder = JSON.parse(text);
@@ -119,7 +119,7 @@ async function isGone({ holder, atMs }: Placed): Promise<boolean> {
   return (await hasEnded(holder)) ?? Date.now() - atMs > FORGOTTEN_AFTER_MS;
 }
 
-/** What processes left that were killed while they took the lock. */
+/** Removes files of processes that were killed while they took the lock. */
 async function removeForgotten(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
     if (!name.startsWith("lock.")) continue;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Of a JSON value with sorted names and no blanks, so that the same request written in another way is the same request. */
+/** The fingerprint of a JSON value with sorted names and no blanks: the same request in another notation has the same one. */
 export function fingerprintOf(value: unknown): string {
   return createHash("sha256").update(sortedJson(value)).digest("hex");
 }

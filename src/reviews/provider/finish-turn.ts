@@ -3,7 +3,7 @@ import type { Feedback } from "../../formats/reviews/response.ts";
 import { type ErrorAnswer, type Turn, withDecisions } from "./begin-turn.ts";
 import { type IssuedRemark, latestDecisions, type ReviewSession } from "./session.ts";
 
-/** What a reviewer says. Ids are derived from the matter and its place, so the same remark has the same id another time. */
+/** A reviewer's answer. Ids are derived from the matter and its place, so the same remark has the same id in later turns. */
 export interface Review {
   readonly confidence: NonNullable<Feedback["confidence"]>;
   readonly positive_points: Feedback["positive_points"];
@@ -45,7 +45,7 @@ export function finishTurn(turn: Turn, review: Review): FinishedTurn {
       })),
       general_summary: review.general_summary,
     },
-    ...said(turn),
+    ...optionalMembers(turn),
   });
   const issued = withIssued(
     before.issued,
@@ -65,11 +65,11 @@ export function errorResponse(answer: ErrorAnswer): string {
     iteration,
     status: "error",
     error: { code, message },
-    ...said(answer),
+    ...optionalMembers(answer),
   });
 }
 
-function said({ acknowledged, warnings }: Pick<Turn, "acknowledged" | "warnings">): object {
+function optionalMembers({ acknowledged, warnings }: Pick<Turn, "acknowledged" | "warnings">): object {
   return {
     ...(acknowledged === undefined ? {} : { applied_feedback_ack: { items: acknowledged } }),
     ...(warnings.length === 0 ? {} : { "x-warnings": warnings }),
@@ -82,8 +82,8 @@ export interface RemarkWorthMaking {
 }
 
 /**
- * A remark that was rejected is not made again as long as what it is about stays as it is. One that was said to be dealt with, and
- * still holds, is open again. The session has the decisions that came with the turn.
+ * Rejected remarks are not made again as long as the part they are about is unchanged. Remarks reported as fixed that still hold
+ * are open again. The session has the decisions that came with the turn.
  */
 export function stillWorthMaking(session: ReviewSession, remarks: readonly ReviewRemark[]): RemarkWorthMaking[] {
   const decided = latestDecisions(session);
@@ -93,7 +93,7 @@ export function stillWorthMaking(session: ReviewSession, remarks: readonly Revie
     if (decision === undefined) return [{ remark, reopened: false }];
     if (decision.status !== "rejected") return [{ remark, reopened: true }];
     const made = earlier.get(remark.id);
-    // Made again since, because its part had changed: nobody has decided on that yet.
+    // Remarks made again since, because their part had changed, have no decision yet.
     const isUndecided = (made?.iterations.at(-1) ?? 0) >= decision.iteration;
     return made?.part === remark.part && !isUndecided ? [] : [{ remark, reopened: false }];
   });

@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { codeOf } from "./error-code.ts";
 
 /**
- * Makes a directory and those above it, for their owner alone. Not by `recursive`: where the system says that nothing can be made below
- * an existing directory, as /proc does, that tries for ever.
+ * Makes a directory and its parents, for their owner alone. The option `recursive` is not used: it loops for ever below an
+ * existing directory in which nothing can be made, such as /proc.
  */
 export async function makeDirectory(path: string): Promise<void> {
   try {

@@ -2,7 +2,10 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { AppError } from "../../protocol/errors.ts";
 
-/** Opened without waiting: a pipe in place of the file would keep whoever opens it until somebody writes, and a device has no end. */
+/**
+ * Files are opened without waiting: a pipe in place of the file would block the reader until a writer comes, and a device has no
+ * end.
+ */
 export async function readRegularFile(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

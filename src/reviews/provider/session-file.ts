@@ -45,7 +45,7 @@ export interface StoredSession {
   readonly turns: readonly AnsweredTurn[];
 }
 
-/** Undefined for what is not the text of a session. */
+/** Undefined for a text that is no session. */
 export function readSessionFile(text: string): StoredSession | undefined {
   const stored = parsed(text);
   if (stored === undefined) return undefined;

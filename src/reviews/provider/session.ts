@@ -1,6 +1,6 @@
 import type { DecisionStatus, ReviewRequest } from "../../formats/reviews/request.ts";
 
-/** What a provider remembers of one session. A session may hold several conversations: each begins with iteration 1. */
+/** A provider's record of one session. A session may hold several conversations: each begins with iteration 1. */
 export interface ReviewSession {
   readonly sessionID: string;
   /** The last answered iteration of the present conversation, 0 before the first. */
@@ -10,7 +10,7 @@ export interface ReviewSession {
   readonly decisions: readonly ReceivedDecision[];
   /** The last success answer, to be given again when the same request comes again. */
   readonly answered?: AnsweredTurn;
-  /** It holds as much as its home takes: nothing more is added. Never kept. */
+  /** The session has reached the limits of its backend: nothing more is added. Never stored. */
   readonly isFull?: true;
   /** The content as it was last reviewed. */
   readonly artifact?: ReviewRequest["artifact"];
@@ -21,7 +21,7 @@ export interface IssuedRemark {
   readonly aspect: string;
   readonly description: string;
   readonly recommendation: string;
-  /** In which it appeared. */
+  /** The iterations in which it was made. */
   readonly iterations: readonly number[];
   /** Stands for the part of the artifact that it was about when it was last made. */
   readonly part: string;

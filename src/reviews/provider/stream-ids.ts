@@ -4,7 +4,7 @@ import type { StreamIds } from "../../formats/reviews/write-stream.ts";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const TIME_DIGITS = 12;
 const RANDOM_CHARACTERS = 14;
-/** Leaves three of the twelve digits to tell apart what is made within a millisecond. */
+/** Leaves three of the twelve digits to distinguish ids of one millisecond. */
 const PER_MILLISECOND = 4096;
 
 export function newSessionID(atMs: number): string {
@@ -13,12 +13,12 @@ export function newSessionID(atMs: number): string {
 
 const SESSION_ID = /^ses_[0-9a-f]{12}[0-9A-Za-z]{14}$/;
 
-/** Anything else was never made by us. It also keeps names of sessions from leading out of the directory they are in. */
+/** Other ids were never issued. The check also keeps ids from leading out of the directory of sessions. */
 export function isSessionID(text: string): boolean {
   return SESSION_ID.test(text);
 }
 
-/** For one answer: parts of one millisecond sort by their place. */
+/** Ids of one answer: parts of one millisecond sort by their place. */
 export function streamIdsFor(sessionID: string, atMs: number): StreamIds {
   return {
     sessionID,
@@ -27,7 +27,7 @@ export function streamIdsFor(sessionID: string, atMs: number): StreamIds {
   };
 }
 
-/** The form of the command that we stand in for: lower digits of the time, then chance. */
+/** The id format of the real command: lower digits of the time, then random ones. */
 function idOf(prefix: "ses" | "msg" | "prt", atMs: number, place: number): string {
   const time = BigInt(atMs) * BigInt(PER_MILLISECOND) + BigInt(place);
   const digits = time.toString(16).padStart(TIME_DIGITS, "0").slice(-TIME_DIGITS);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { DEFAULT_AGENT, type ReviewAsked, type Reviewer } from "../reviewer.ts";
-import { directoryHome } from "./directory-home.ts";
+import { directoryBackend } from "./directory-backend.ts";
 import type { Review, ReviewRemark } from "./finish-turn.ts";
 import { takeTurn } from "./take-turn.ts";
 
@@ -49,18 +49,23 @@ const decided = (...items: [id: string, status: string][]) => ({
 
 /** A provider of its own, whose turns all go to one session unless told otherwise. */
 function provider(reviewer: Reviewer, options: Parameters<typeof takeTurn>[3] = {}) {
-  const home = directoryHome(tempDir());
+  const backend = directoryBackend(tempDir());
   let session: string | undefined;
   const turn = async (value: unknown, more: { session?: string; fork?: boolean; agent?: string } = {}) => {
     const bytes = new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
     const named = more.session ?? session;
-    const taken = await takeTurn(home, [reviewer], { bytes, ...more, ...(named ? { session: named } : {}) }, options);
+    const taken = await takeTurn(
+      backend,
+      [reviewer],
+      { bytes, ...more, ...(named ? { session: named } : {}) },
+      options,
+    );
     if (taken.type !== "answered") throw new Error(taken.type);
     session ??= taken.sessionID;
     expect(taken.response).not.toContain("\n");
     return { ...taken, answer: JSON.parse(taken.response) };
   };
-  return { home, turn, state: async () => home.read(session ?? "") };
+  return { backend, turn, state: async () => backend.read(session ?? "") };
 }
 
 const A = "first-remark-1";
@@ -131,9 +136,9 @@ describe("the order of turns", () => {
 
 describe("a new session", () => {
   test("is opened and can be gone on with, also when its first request is wrong", async () => {
-    const { turn, home } = provider(scripted(reviewOf()));
+    const { turn, backend } = provider(scripted(reviewOf()));
     const { sessionID } = await turn("not json");
-    expect(await home.read(sessionID)).toMatchObject({ last: 0 });
+    expect(await backend.read(sessionID)).toMatchObject({ last: 0 });
     expect((await turn(request(1), { session: sessionID })).answer.status).toBe("success");
   });
 
@@ -266,21 +271,21 @@ describe("a follow-up", () => {
 
 describe("a fork", () => {
   test("goes on under a new id and leaves the session as it was", async () => {
-    const { turn, home } = provider(scripted(reviewOf(remark(A))));
+    const { turn, backend } = provider(scripted(reviewOf(remark(A))));
     const { sessionID } = await turn(request(1));
-    const before = await home.read(sessionID);
+    const before = await backend.read(sessionID);
     const forked = await turn(request(2, decided([A, "accepted"])), { session: sessionID, fork: true });
     expect(forked.sessionID).not.toBe(sessionID);
     expect(statuses(forked.answer)).toEqual(["acknowledged"]);
-    expect(await home.read(sessionID)).toEqual(before);
-    expect(await home.read(forked.sessionID)).toMatchObject({ sessionID: forked.sessionID, last: 2 });
+    expect(await backend.read(sessionID)).toEqual(before);
+    expect(await backend.read(forked.sessionID)).toMatchObject({ sessionID: forked.sessionID, last: 2 });
   });
 
   test("of a session that is not there is no session", async () => {
     const bytes = new TextEncoder().encode("{}");
     const session = "ses_0123456789abABCDEFGHIJKLMN";
     for (const fork of [true, false]) {
-      const taken = takeTurn(directoryHome(tempDir()), [scripted()], { bytes, session, fork });
+      const taken = takeTurn(directoryBackend(tempDir()), [scripted()], { bytes, session, fork });
       expect(await taken).toEqual({ type: "unknown" });
     }
   });

@@ -7,7 +7,7 @@ import { beginTurn, type Turn, withDecisions } from "./begin-turn.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { errorResponse, finishTurn, type Review } from "./finish-turn.ts";
 import type { ReviewSession } from "./session.ts";
-import type { Kept, SessionHome } from "./session-home.ts";
+import type { Kept, SessionBackend } from "./session-backend.ts";
 import { isUsable } from "./usable-review.ts";
 
 export interface TurnAsked {
@@ -15,20 +15,20 @@ export interface TurnAsked {
   readonly bytes: Uint8Array;
   /** Absent for a new one. */
   readonly session?: string;
-  /** Who is to review; the one that is always known when absent. */
+  /** The name of the reviewer; the default one when absent. */
   readonly agent?: string;
   /** Go on in a copy of the session. */
   readonly fork?: boolean;
 }
 
 export interface TurnOptions {
-  /** How long a review may take: less than requesters usually wait, so that they are told. */
+  /** The time limit of a review: less than requesters usually wait, so that they receive the error. */
   readonly reviewLimitMs?: number;
-  /** When aborted, a review that is under way is given up: nobody will be left to end what it started. */
+  /** An abort ends the review under way: no later process could end the programs it started. */
   readonly signal?: AbortSignal;
   /** Refuses requests for reasons of its own. */
   readonly check?: (checked: CheckedRequest) => CheckedRequest;
-  /** Told why a review failed, which the answer does not say. */
+  /** Called with the reason of a failed review, which the answer does not contain. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -46,9 +46,9 @@ export type TurnTaken =
 
 export const REVIEW_LIMIT_MS = 240_000;
 
-/** One turn of a conversation, whoever carries it: what comes back is kept already. */
+/** One turn of a conversation over any transport: the returned answer is durable already. */
 export async function takeTurn(
-  home: SessionHome,
+  backend: SessionBackend,
   reviewers: readonly Reviewer[],
   { bytes, session, agent = DEFAULT_AGENT, fork = false }: TurnAsked,
   options: TurnOptions = {},
@@ -69,16 +69,16 @@ export async function takeTurn(
   });
 
   // A session is opened and reported also when its first request is wrong.
-  if (session === undefined) return answered(await home.withNewSession(work));
-  const sessionID = fork ? await home.fork(session) : session;
+  if (session === undefined) return answered(await backend.withNewSession(work));
+  const sessionID = fork ? await backend.fork(session) : session;
   if (sessionID === undefined) return { type: "unknown" };
-  const held = await home.withSession(sessionID, async (present) => onlyChanged(present, await work(present)));
+  const held = await backend.withSession(sessionID, async (present) => onlyChanged(present, await work(present)));
   return held.ok ? answered(held.result) : { type: held.why };
 }
 
 function reviewerNamed(reviewers: readonly Reviewer[], agent: string): Reviewer {
   const found = reviewers.find((one) => one.agent === agent);
-  assert(found, `nobody reviews as ${agent}`);
+  assert(found, `no reviewer named ${agent}`);
   return found;
 }
 
@@ -109,7 +109,7 @@ async function answer(
     return failed(session, turn, "the review took too long");
   } catch (error) {
     onFailure?.(error);
-    // What was thrown stays here: it may hold paths, keys or the artifact.
+    // Errors are not sent: they may hold paths, keys or the artifact.
     return failed(session, turn, "the review could not be made");
   }
 }
@@ -126,7 +126,7 @@ function failed(session: ReviewSession, turn: Turn, message: string): Answered {
   return { session: withDecisions(session, decisions), response };
 }
 
-/** Undefined when it takes too long; the reviewer is then told to stop, and not waited for. */
+/** Undefined on a timeout; the reviewer is then signalled to stop, and not waited for. */
 async function reviewed(
   turn: Turn,
   reviewer: Reviewer,

@@ -4,7 +4,7 @@ import { codeOf } from "./error-code.ts";
 
 export interface WhichProcess {
   readonly pid: number;
-  /** Where that number means something: the machine, and the container on it. */
+  /** The scope of the process id: the machine, and the container on it. */
   readonly where: string;
   /** When it began, by the system's own count, since numbers are used again. Absent where the system does not say. */
   readonly began?: string;
@@ -15,13 +15,13 @@ export async function thisProcess(): Promise<WhichProcess> {
   return { pid: process.pid, where: await here(), ...(seen === undefined ? {} : { began: seen.began }) };
 }
 
-/** Undefined when that cannot be known from here. */
+/** Undefined when this process cannot find out. */
 export async function hasEnded({ pid, where, began }: WhichProcess): Promise<boolean | undefined> {
   if (where !== (await here())) return undefined;
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // Somebody else's process is still a process.
+    // Processes of other users are alive too.
     return codeOf(error) === "ESRCH";
   }
   const seen = await seenBySystem(pid);
@@ -36,7 +36,7 @@ async function here(): Promise<string> {
 
 async function seenBySystem(pid: number): Promise<{ began: string; isZombie: boolean } | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
-  // The name of the program stands in brackets and may hold anything.
+  // The name of the program is in brackets and may contain any character.
   const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state, began] = [fields?.[0], fields?.[19]];
   return state === undefined || began === undefined ? undefined : { began, isZombie: state === "Z" };

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** Written under another name, and renamed when it is whole and on disk: whoever finds the name finds all of it. */
+/** The text is written under another name, and renamed once it is whole and on disk: readers never find a part of it. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   try {
@@ -21,14 +21,14 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await syncDirectory(dirname(path));
 }
 
-/** What was left by whoever was killed while writing. Only for those who know that nobody else writes there now. */
+/** Removes drafts of writers that were killed. Only for callers that know there is no other writer. */
 export async function removeDrafts(dir: string, name: string): Promise<void> {
   for (const one of await readdir(dir)) {
     if (one.startsWith(`${basename(name)}.`) && one.endsWith(".tmp")) await rm(join(dir, one), { force: true });
   }
 }
 
-/** Else a power cut could undo the renaming. */
+/** Without the sync a power cut could undo the renaming. */
 async function syncDirectory(dir: string): Promise<void> {
   const handle = await open(dir, "r");
   try {

@@ -4,7 +4,7 @@ import type { Acknowledgement, ReviewResponse } from "../../formats/reviews/resp
 import type { Conversation, KnownRemark } from "./conversation.ts";
 import { stopAfterAnswer } from "./stop-rules.ts";
 
-/** What an attempt left in the log of its conversation. */
+/** The record of an attempt in the log of its conversation. */
 export interface RecordedOutcome {
   readonly outcome: OutcomeName;
   readonly session_id: string | null;
@@ -12,14 +12,14 @@ export interface RecordedOutcome {
   readonly duration_ms: number;
 }
 
-/** Of the artifact that a turn was about. */
+/** The artifact of a turn. */
 export interface SentArtifact {
   readonly digest: string;
   readonly added: number;
   readonly removed: number;
 }
 
-/** Every attempt costs, whatever came of it. */
+/** Every attempt counts in the figures, with any outcome. */
 export function afterAttempt(
   conversation: Conversation,
   attempt: number,
@@ -88,7 +88,7 @@ export interface DecisionLine {
   readonly ack: "acknowledged" | "unknown_id" | "none";
 }
 
-/** What is written down of the decisions that went with a request, once it was answered. */
+/** The lines for the decisions of a request that was answered. */
 export function decisionLines(
   conversation: Conversation,
   request: ReviewRequest,

@@ -7,7 +7,7 @@ export function digestOf(content: unknown): string {
   return `sha256:${createHash("sha256").update(text, "utf8").digest("hex")}`;
 }
 
-/** As it is compared line by line. */
+/** The content as lines, for comparison. */
 export function linesOfContent(content: unknown): string {
   return typeof content === "string" ? content : `${sortedJson(content, "  ")}\n`;
 }

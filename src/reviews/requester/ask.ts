@@ -20,14 +20,14 @@ export interface Asking {
   readonly forked?: boolean;
 }
 
-/** What came of asking once. */
+/** The result of one request. */
 export interface Asked {
   readonly conversation: Conversation;
   /** The last attempt; absent when nothing was sent. */
   readonly attempt?: Attempt;
   /** A request that a crash had left without an outcome was sent again. */
   readonly resumed: boolean;
-  /** Beside those of the answer. */
+  /** Warnings in addition to those of the answer. */
   readonly warnings: readonly string[];
 }
 
@@ -99,7 +99,7 @@ async function send(
   return { conversation: failed, attempt, resumed: false, warnings: [] };
 }
 
-/** In a new session, with the present artifact and without the decisions, which nobody can take any more. */
+/** Begins a new session with the present artifact and without the decisions, which no session could take any more. */
 async function startOver(
   conversation: Conversation,
   { artifact }: ReviewRequest,
@@ -124,7 +124,7 @@ async function startOver(
   return { ...asked, warnings: [...asked.warnings, "session_restarted", ...lost] };
 }
 
-/** By the checks that a provider makes: a request that it would refuse costs no call. */
+/** Applies the checks of a provider: a request that it would refuse costs no call. */
 function refuseInvalid(request: ReviewRequest): void {
   const checked = readRequest(Buffer.from(JSON.stringify(request)));
   if (!checked.ok) throw new AppError("review_request_refused", { problem: checked.message, check: checked.problem });

@@ -9,12 +9,12 @@ export interface Sending {
   /** One line of JSON. */
   readonly line: string;
   readonly session: string | undefined;
-  /** Where the stream is kept as it arrives. */
+  /** The file that the stream is written to as it arrives. */
   readonly streamPath: string;
   readonly watch: StreamWatch;
-  /** Aborted when whoever asked wants to stop: what was started is ended, and the reason is thrown. */
+  /** Aborted when the caller wants to stop: everything started is ended, and the reason is thrown. */
   readonly signal: AbortSignal;
-  /** Told as soon as a process runs for this request, so that whoever comes after a crash can end it. */
+  /** Called once a process runs for this request, so that it can be ended after a crash. */
   readonly onStarted?: (pid: number) => void;
 }
 
@@ -22,7 +22,7 @@ export interface Sending {
 export interface StreamWatch {
   take(bytes: Uint8Array): void;
   readonly lines: number;
-  /** What was asked for is there; the rest has little time. */
+  /** The answer has arrived; the program has little time to end. */
   readonly answered: boolean;
 }
 
@@ -34,9 +34,9 @@ export interface Limits {
   readonly timeMs: number;
   readonly bytes: number;
   readonly lines: number;
-  /** How long a command may take to end after its answer. */
+  /** The time for a command to end after its answer. */
   readonly graceMs: number;
-  /** Between asking it to end and ending it. */
+  /** The time between the signal to end and the kill. */
   readonly killMs: number;
 }
 

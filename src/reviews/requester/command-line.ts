@@ -4,10 +4,10 @@ import { DEFAULT_AGENT } from "../reviewer.ts";
 /** A program that answers requests, and what it is called with. */
 export interface CommandLine {
   readonly program: string;
-  /** Before all others. */
+  /** Arguments before all others. */
   readonly args: readonly string[];
   readonly agent: string;
-  /** Whether it knows `--dir` and `--title`, as the real command does. */
+  /** Whether it supports `--dir` and `--title`, as the real command does. */
   readonly takes_directory: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface ChosenCommand {
   readonly takes_directory?: boolean;
 }
 
-/** Without a program it is the real command. Other programs are asked for no more than they are sure to know. */
+/** The command line; the real command by default. Other programs get only arguments that they are sure to support. */
 export function commandLine({
   program = REAL_COMMAND,
   args,

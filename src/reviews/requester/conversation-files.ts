@@ -16,7 +16,7 @@ export interface OutcomeFile extends RecordedOutcome {
   readonly artifact: SentArtifact;
 }
 
-/** The files of one conversation. Whoever writes holds its lock. */
+/** The files of one conversation. Writers hold its lock. */
 export class ConversationFiles {
   readonly folder: string;
 
@@ -68,7 +68,7 @@ export class ConversationFiles {
 
   async request(attempt: number): Promise<ReviewRequest> {
     const path = this.turnPath(attempt, "request.json");
-    // Its size is no matter any more: what was small enough on one line is larger when it is written for people.
+    // The size limit does not apply: a request that fits on one line is larger when it is indented.
     const checked = checkRequest(parsed(await readFile(path, "utf8").catch(failing(path))));
     if (checked.ok) return checked.request;
     throw unreadable(path, checked.message);
@@ -101,8 +101,8 @@ export class ConversationFiles {
   }
 
   /**
-   * Adds to the log of decisions, after so many bytes of it: what stands behind them was written by somebody who did not live to say so,
-   * and is written again. Resolves with its new length.
+   * Adds to the log of decisions after this many bytes: later bytes are from a writer that was killed before it recorded them, and
+   * are replaced. Resolves with the new length.
    */
   async addDecisions(afterBytes: number, lines: readonly DecisionLine[]): Promise<number> {
     const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -125,7 +125,7 @@ export class ConversationFiles {
     return lines.flatMap((line) => (parsed(line) as unknown as DecisionLine | undefined) ?? []);
   }
 
-  /** Says which process works for this conversation, so that whoever comes after a crash can end it. */
+  /** Records which process works for this conversation, so that it can be ended after a crash. */
   noteRunning(pid: number): void {
     writeFileSync(this.#runningPath, JSON.stringify(markOf(pid)), { mode: 0o600 });
   }

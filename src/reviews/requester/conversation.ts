@@ -27,13 +27,13 @@ const LatestDecision = Type.Object({
   at: Type.String(),
 });
 
-/** What is known of one conversation, as `state.json` has it: readable without this program. */
+/** The record of one conversation in `state.json`: readable without this program. */
 export const Conversation = Type.Object({
   version: Type.Literal(1),
   review: Type.String({ minLength: 1 }),
   created_at: Type.String(),
   session_id: Type.Union([Type.String(), Type.Null()]),
-  /** Where the command runs, in every turn. */
+  /** The directory in which the command runs, in every turn. */
   directory: Type.String({ minLength: 1 }),
   command: Provider,
   artifact: Type.Object({ path: Type.String({ minLength: 1 }), media_type: Type.String({ minLength: 1 }) }),
@@ -48,12 +48,12 @@ export const Conversation = Type.Object({
   artifacts: Type.Array(
     Type.Object({ iteration: Count, artifact_ref: Type.String(), digest: Type.String(), added: Count, removed: Count }),
   ),
-  /** How long the log of decisions is, and where in it those of the present session begin. */
+  /** The length of the log of decisions, and the position of those of the present session. */
   decisions_bytes: Count,
   decisions_from: Count,
   status: Status,
   reason: Type.Union([Type.String(), Type.Null()]),
-  /** How many attempts the figures below cover. */
+  /** The number of attempts in the figures below. */
   attempts: Count,
   spent: Type.Object({ tokens: Type.Number(), cost: Type.Number(), ms: Type.Number() }),
   limits: Type.Object({
@@ -96,12 +96,12 @@ export function conversationText(conversation: Conversation): string {
   return `${JSON.stringify(conversation, null, 2)}\n`;
 }
 
-/** Those of the last success answer. */
+/** Remarks of the last success answer. */
 export function openRemarks({ remarks, next_iteration }: Conversation): KnownRemark[] {
   return remarks.filter(({ iterations }) => iterations.includes(next_iteration - 1));
 }
 
-/** Those that the next request carries. */
+/** Decisions for the next request. */
 export function pendingDecisions({ decisions, next_iteration }: Conversation): Decision[] {
   return Object.entries(decisions)
     .filter(([, { iteration }]) => iteration === next_iteration)

@@ -35,7 +35,7 @@ export function decideRemark(conversation: Conversation, decision: Decision, at:
   return { ...conversation, decisions: Object.fromEntries([...others, [id, taken]]) };
 }
 
-/** Why a decision says too little to be of use to whoever made the remark; undefined when it says enough. */
+/** Why a decision is too short to be useful to the reviewer; undefined when it suffices. */
 export function bareDecision({ status, reason_code, explanation }: Decision): string | undefined {
   if (status === "partial" && !explanation)
     return "a partial one needs an explanation: what was done, and what was not";

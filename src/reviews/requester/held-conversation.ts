@@ -7,15 +7,15 @@ import type { Conversation } from "./conversation.ts";
 import { ConversationFiles } from "./conversation-files.ts";
 
 export interface Holding {
-  /** How long to wait for another process that works on the conversation. */
+  /** The time to wait for another process that works on the conversation. */
   readonly lockWaitMs: number;
-  /** What a process left by a crash is given before it is ended. */
+  /** The time for an orphaned process to end before it is killed. */
   readonly killMs: number;
 }
 
 /**
- * Does something with a conversation while no other process can. What a crash left is put in order first: an attempt whose outcome was
- * written counts, and a process that still works for nobody is ended. Files that cannot be written are `unusable_input`.
+ * Works on a conversation exclusively, across processes. The remains of a crash are put in order first: an attempt whose outcome
+ * was written counts, and an orphaned process is ended. Files that cannot be written are `unusable_input`.
  */
 export async function withConversation<T>(
   folder: string,

@@ -2,7 +2,7 @@ import type { ReviewResponse } from "../../formats/reviews/response.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
 
-/** The success answer that the conversation stands at; undefined before the first. */
+/** The last success answer of the conversation; undefined before the first. */
 export async function lastAnswer(
   { next_iteration }: Conversation,
   files: ConversationFiles,

@@ -10,9 +10,9 @@ export interface Looping extends Asking {
   readonly react: (given: object, mediaType: string) => Promise<Reaction>;
   /** The artifact as it is now, for reactions that bring none. */
   readonly readArtifact: () => Promise<ArtifactVersion>;
-  /** Told of each answer. */
+  /** Called with each answer. */
   readonly onAnswer: (asked: Asked) => Promise<void>;
-  /** Told of each artifact that a reaction brought. */
+  /** Called with each artifact that a reaction returned. */
   readonly onArtifact: (artifact: ArtifactVersion) => Promise<void>;
   readonly now: () => string;
 }

@@ -8,8 +8,8 @@ export interface KnownRemarks {
 }
 
 /**
- * The id of the remark that a name stands for: its id, its number in the last answer, or the beginning of its id where no other
- * begins so. Remarks of the last answer come before earlier ones.
+ * The id of a remark by its id, its number in the last answer, or a unique prefix of its id. Remarks of the last answer come
+ * before earlier ones.
  */
 export function namedRemark(named: string, { shown, all }: KnownRemarks): { id: string } | { problem: string } {
   if (all.includes(named)) return { id: named };

@@ -15,7 +15,7 @@ import type { Limits } from "./carrier.ts";
 import type { ArtifactVersion } from "./conversation.ts";
 import { runToFile } from "./run-command.ts";
 
-/** What acts on an answer: a program that gets it on standard input and says on standard output what it made of it. */
+/** A program that acts on an answer: it gets the answer on standard input and writes the new artifact to standard output. */
 export interface FeedbackProgram {
   readonly program: string;
   readonly args: readonly string[];
@@ -45,10 +45,10 @@ async function outputOf(program: FeedbackProgram, input: string): Promise<string
     const sent = await runToFile({ ...program, input }, { streamPath, watch, signal }, limits);
     if (!sent.started) throw useless(program.program, sent.message);
     if (sent.limited) throw useless(program.program, "it took too long, or wrote too much");
-    const said = sent.stderr.trim().split("\n").at(-1) ?? "";
+    const lastLine = sent.stderr.trim().split("\n").at(-1) ?? "";
     const ending = sent.exitCode === null ? `was ended by ${sent.signal}` : `ended with ${sent.exitCode}`;
     if (sent.exitCode !== 0)
-      throw useless(program.program, `it ${ending}${said === "" ? "" : `: ${said.slice(0, 500)}`}`);
+      throw useless(program.program, `it ${ending}${lastLine === "" ? "" : `: ${lastLine.slice(0, 500)}`}`);
     return await readFile(streamPath, "utf8");
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -57,7 +57,7 @@ async function outputOf(program: FeedbackProgram, input: string): Promise<string
 
 /** The decisions and the artifact are held to the rules for requests, since they become one. */
 export function readReaction(text: string, mediaType: string, program: string): Reaction {
-  // As deep as the request that it becomes.
+  // The nesting limit is that of the request it becomes.
   if (isTooDeep(text)) throw useless(program, `what it wrote is nested deeper than ${REQUEST_DEPTH_MAX}`);
   let value: unknown;
   try {

@@ -1,9 +1,9 @@
 import type { TurnOutcome } from "../../formats/reviews/outcome.ts";
 
 export interface Retries {
-  /** Before each further attempt; as many as there are. */
+  /** The wait before each further attempt; their number is the number of further attempts. */
   readonly waitsMs: readonly number[];
-  /** From 0 to 1; stretches a wait by up to a quarter, so that many who failed together do not return together. */
+  /** From 0 to 1; extends a wait by up to a quarter, so that many failed requests are not repeated together. */
   readonly random: () => number;
 }
 
@@ -19,7 +19,7 @@ const WORTH_ANOTHER: ReadonlySet<TurnOutcome["outcome"]> = new Set([
   "tool_failed",
 ]);
 
-/** It would fail the same way again, whatever it says about itself. */
+/** Errors that repeat, whatever their own flag is. */
 const FINAL_ERRORS: ReadonlySet<string> = new Set(["ContextOverflowError", "ContentFilterError"]);
 
 /** Whether the same request may fare better another time. */
@@ -29,7 +29,7 @@ export function isWorthAnother({ outcome, errorCode, toolError }: TurnOutcome): 
   return WORTH_ANOTHER.has(outcome);
 }
 
-/** How long to wait before another attempt; undefined when there is none. */
+/** The wait before another attempt; undefined when there is none. */
 export function waitBefore(outcome: TurnOutcome, attempt: number, { waitsMs, random }: Retries): number | undefined {
   const wait = isWorthAnother(outcome) ? waitsMs[attempt - 1] : undefined;
   return wait === undefined ? undefined : Math.round(wait * (1 + STRETCH * random()));

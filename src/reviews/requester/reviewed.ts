@@ -3,7 +3,7 @@ import type { DecisionLine } from "./after-turn.ts";
 import { REAL_COMMAND } from "./command-line.ts";
 import type { Conversation, Provider } from "./conversation.ts";
 
-/** What figures are made of, from what is kept of a conversation. */
+/** The input of the figures, from the record of a conversation. */
 export function reviewedConversation(conversation: Conversation, lines: readonly DecisionLine[]): ReviewedConversation {
   const { review, status, remarks, artifacts } = conversation;
   return {
@@ -25,7 +25,7 @@ export function reviewedConversation(conversation: Conversation, lines: readonly
   };
 }
 
-/** Who was asked, as short as it can be told from others. */
+/** A short and unique name of the provider. */
 export function reviewerOf(provider: Provider): string {
   if ("url" in provider) return `${provider.agent} at ${provider.url}`;
   const { program, args, agent } = provider;

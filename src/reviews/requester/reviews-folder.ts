@@ -29,8 +29,8 @@ export async function makeReviewFolder(root: string, review: string): Promise<st
 }
 
 /**
- * The folder of a review by its path, its name or the beginning of its name: the only one that begins so, or the only one of them that is
- * open, since nobody goes on with what has ended.
+ * The folder of a review by its path, its name or a prefix of its name: the only match, or the only open one among several, since
+ * ended reviews are not continued.
  */
 export async function findReview(
   root: string,
@@ -51,7 +51,7 @@ export async function findReview(
   throw new AppError("unusable_input", { problem });
 }
 
-/** One that cannot be read may be open. */
+/** A conversation that cannot be read may be open. */
 async function openOnes(root: string, names: readonly string[]): Promise<string[]> {
   const isOpen = await Promise.all(
     names.map(async (name) => {

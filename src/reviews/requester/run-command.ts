@@ -8,7 +8,7 @@ import { type CommandLine, commandArguments } from "./command-line.ts";
 
 export interface CommandSettings {
   readonly command: CommandLine;
-  /** The same for every turn of a conversation: the real command keeps its sessions by directory. */
+  /** The same directory for every turn of a conversation: the real command keeps its sessions by directory. */
   readonly directory: string;
   readonly title: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -40,10 +40,9 @@ export interface ProgramWithInput extends Program {
 type Following = Pick<Sending, "streamPath" | "watch" | "signal" | "onStarted">;
 
 /**
- * Runs a program within limits. Afterwards none of its process group is left, and when it had to be stopped, nothing that it started.
- *
- * Not by `runProgram` of the engine, which takes the output from a pipe: some programs lose what their reader has not taken in time, what
- * was said must outlive this process, and an answer ends the program sooner than its time does.
+ * Runs a program within limits. Afterwards none of its process group is left, and when it had to be stopped, nothing that it
+ * started. Not by `runProgram` of the engine, which takes the output from a pipe: some programs lose output that their reader has
+ * not taken in time, the output must outlive this process, and an answer ends the program sooner than its time limit does.
  */
 export async function runToFile(program: ProgramWithInput, following: Following, limits: Limits): Promise<Sent> {
   const { streamPath, watch, signal, onStarted } = following;
@@ -60,7 +59,7 @@ export async function runToFile(program: ProgramWithInput, following: Following,
       started.child.stdin?.end(program.input);
       return await running.untilEnd(signal);
     } catch (error) {
-      // Of ours perhaps, such as a full disk: what was started must not outlive it.
+      // Errors of this process, such as a full disk, must not leave the program running.
       await running.stop();
       throw error;
     }
@@ -77,7 +76,10 @@ const CHUNK_BYTES = 1 << 18;
 const POLL_MS = 20;
 /** More is read and forgotten. */
 const STDERR_MAX = 1 << 16;
-/** For what is still on its way when the program has ended; a process that left its group may hold the pipe for ever. */
+/**
+ * The time for the rest of the error output after the end of the program; a process that left its group may hold the pipe for
+ * ever.
+ */
 const STDERR_WAIT_MS = 250;
 
 class Running {
@@ -142,7 +144,7 @@ class Running {
     return this.#started.endAll(this.#limits.killMs, this.#writesOn);
   }
 
-  /** Whether it goes on filling the disk although it was asked to end. */
+  /** Whether the program still fills the disk after the signal to end. */
   readonly #writesOn = async (): Promise<boolean> => {
     const { size } = await this.#file.stat();
     return size > 2 * this.#limits.bytes;

@@ -6,7 +6,7 @@ import type { Ending } from "../../formats/reviews/outcome.ts";
 import type { Carrier, Limits, Sending, Sent } from "./carrier.ts";
 
 export interface ServerSettings {
-  /** Without the path of the provider. */
+  /** The URL without the path of the provider. */
   readonly url: string;
   readonly key: string | undefined;
   readonly agent: string;
@@ -17,7 +17,7 @@ const PROVIDER = "/v1/host/assay/afp/run";
 /** More of a refusal is not read. */
 const REFUSAL_BYTES = 1 << 16;
 
-/** A provider that is mounted on a server. What it says below the protocol becomes what a command would have said. */
+/** A provider that is mounted on a server. Its HTTP errors become those of a command. */
 export function httpCarrier(settings: ServerSettings): Carrier {
   return { send: (sending) => post(settings, sending) };
 }
@@ -40,7 +40,7 @@ async function post({ url, key, agent, limits }: ServerSettings, sending: Sendin
     signal.throwIfAborted();
     if (stop.signal.aborted) return ended({ limited: true });
     const reason = reasonOf(begun.error);
-    // Somebody who had the request may have acted on it; asked again, a provider gives what it gave.
+    // The server may have acted on the request; asked again, a provider repeats its answer.
     if (begun.connected) return ended({ exitCode: 1, broken: true, stderr: `the connection broke: ${reason}` });
     return { started: false, name: "unreachable", message: `no answer from ${url}: ${reason}` };
   }
@@ -83,7 +83,7 @@ function ended(how: Partial<Ending>): Sent {
 
 interface Refusal {
   readonly isLost: boolean;
-  /** As a command writes a failure of its own. */
+  /** The line of a failure in the form of a command. */
   readonly line: string;
 }
 
@@ -91,7 +91,7 @@ function refusalOf(status: number, text: string): Refusal {
   const body = parsed(text);
   const details = own(body, "details");
   const nested = own(body, "error");
-  // A server answers with its own envelope, a provider that stands alone with that of the protocol.
+  // A server answers with its own envelope, a stand-alone provider with that of the protocol.
   const named = isMembers(nested) ? nested : { name: isMembers(details) ? own(details, "name") : undefined, ...body };
   const name = own(named, "name") ?? (typeof nested === "string" ? nested : undefined);
   const message = own(named, "message");
@@ -127,7 +127,7 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
 }
 
 function reasonOf(error: Error): string {
-  // Of a name with several addresses, each of which was tried.
+  // The errors of a name with several addresses, each of which was tried.
   const [first] = error instanceof AggregateError ? error.errors : [];
   if (first instanceof Error) return first.message;
   if (/wrong version number/.test(error.message)) {

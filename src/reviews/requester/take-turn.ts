@@ -5,14 +5,14 @@ import type { ReviewRequest } from "../../formats/reviews/request.ts";
 import type { Carrier } from "./carrier.ts";
 import { type Retries, waitBefore } from "./retry.ts";
 
-/** One attempt of a turn and what came of it. */
+/** One attempt of a turn and its outcome. */
 export interface Attempt extends TurnOutcome {
   /** From 1 on, within the turn. */
   readonly attempt: number;
   readonly exitCode: number | null;
   readonly durationMs: number;
   readonly spent: Spent;
-  /** What a person may want to know of a failure. */
+  /** Error output, for the analysis of a failure. */
   readonly stderr: string;
 }
 
@@ -27,9 +27,9 @@ export interface TurnSettings {
   readonly requireCleanExit?: boolean;
 }
 
-/** Where attempts are kept. */
+/** The record of attempts. */
 export interface AttemptLog {
-  /** Before anything is sent. Resolves with where the stream is to be kept. */
+  /** Called before anything is sent. Resolves with the path for the stream. */
   begin(request: ReviewRequest): Promise<string>;
   end(attempt: Attempt): Promise<void>;
   onStarted?(pid: number): void;
@@ -37,12 +37,12 @@ export interface AttemptLog {
 
 export interface Turn {
   readonly request: ReviewRequest;
-  /** The request in the words of whoever wrote it, on one line; else it is written anew. */
+  /** The request as its author wrote it, on one line; absent: serialized anew. */
   readonly line?: string;
   readonly session: string | undefined;
 }
 
-/** Sends a request until something came of it or another attempt is not worth it. Resolves with the last attempt. */
+/** Sends a request until it is answered or a further attempt is not worthwhile. Resolves with the last attempt. */
 export async function takeTurn(turn: Turn, settings: TurnSettings, log: AttemptLog): Promise<Attempt> {
   for (let attempt = 1; ; attempt++) {
     const made = await attemptTurn(turn, settings, log, attempt);

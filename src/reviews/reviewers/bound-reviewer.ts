@@ -5,7 +5,7 @@ import type { ChatModelOf, ReviewerModel } from "./chat-model.ts";
 import { commandReviewer } from "./command-reviewer.ts";
 import { modelReviewer } from "./model-reviewer.ts";
 
-/** Who answers to a name. Plain data, so that it can be handed to a thread. */
+/** A reviewer by name. Plain data, so that it can be passed to a thread. */
 export type ReviewerBinding = { readonly agent: string } & (
   | { readonly type: "builtin" }
   | { readonly type: "model"; readonly model: ReviewerModel }
@@ -19,7 +19,7 @@ export interface ReviewerCommand {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Whoever reviews looks at the same kinds of artifact. */
+/** All reviewers accept the same kinds of artifact. */
 export function boundReviewer(binding: ReviewerBinding, chatModelOf: ChatModelOf): Reviewer {
   const { agent } = binding;
   switch (binding.type) {

@@ -30,7 +30,7 @@ export type CommandAnswer =
   | { readonly ok: true; readonly review: Review }
   | { readonly ok: false; readonly problem: string };
 
-/** What a reviewing program printed. */
+/** Reads the output of a reviewing program. */
 export function readCommandAnswer(text: string): CommandAnswer {
   try {
     const {
@@ -59,12 +59,12 @@ function remarksOf(areas: readonly Area[]): ReviewRemark[] {
   const taken = new Set<string>();
   return areas.map(({ id: given, aspect, description, recommendation, part }) => {
     const id = unique(validId(given, `${aspect}\n${description}`), taken);
-    // Without a word on what it is about, the remark itself has to stand for that.
+    // Without a part, the remark's own text identifies it.
     return { id, aspect, description, recommendation, part: digest(part ?? `${description}\n${recommendation}`) };
   });
 }
 
-/** The program's own where it can be used; else one that follows from it, or from what the remark says. */
+/** The program's own id where it is valid; else one derived from it, or from the text of the remark. */
 function validId(given: string | undefined, words: string): string {
   if (given !== undefined && REMARK_ID.test(given)) return given;
   const basis = given === undefined || given.trim() === "" ? words : given;

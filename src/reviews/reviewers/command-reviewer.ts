@@ -30,7 +30,7 @@ export function commandReviewer({ agent = DEFAULT_AGENT, reviews, ...command }: 
   };
 }
 
-/** What a reviewing program sees of the conversation; which session carries it is not its business. */
+/** The conversation as a reviewing program gets it; the session id is not included. */
 interface CommandInput {
   readonly request: ReviewRequest;
   readonly session: Pick<ReviewAsked["session"], "last" | "issued" | "decisions" | "artifact">;
@@ -51,7 +51,7 @@ type Command = Pick<CommandReviewerOptions, keyof ReviewerCommand | "limits">;
 
 async function outputOf({ limits = LIMITS, ...command }: Command, input: string, signal: AbortSignal): Promise<string> {
   const call = { ...command, input, limits, signal, mayLeaveServices: true };
-  // How long it may take is said by the signal, for whoever reviews.
+  // The signal carries the time limit of all reviewers.
   const end = await runProgram(call).catch((error: unknown) => {
     throw signal.aborted ? refusal(command.program, "was not waited for any longer") : error;
   });
@@ -68,8 +68,8 @@ function failureOf(end: Exclude<ProgramEnd, { type: "not-started" }>, outputByte
       return `printed more than ${outputBytes} bytes`;
     case "ended": {
       const how = end.exitCode === null ? end.signalName : `exit code ${end.exitCode}`;
-      const said = lastWords(end.stderr, SCRUBBER.scrubText);
-      return `ended with ${how}${said === "" ? "" : `: ${said}`}`;
+      const stderrNote = lastWords(end.stderr, SCRUBBER.scrubText);
+      return `ended with ${how}${stderrNote === "" ? "" : `: ${stderrNote}`}`;
     }
   }
 }

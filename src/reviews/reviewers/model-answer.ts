@@ -9,7 +9,7 @@ import { type ArtifactText, idFor, type Place } from "./model-place.ts";
 const words = Type.String({ minLength: 1, maxLength: 8000 });
 const aspect = Type.String({ minLength: 1, maxLength: 200 });
 
-/** What a model is asked for. */
+/** The schema of a model's answer. */
 export const MODEL_ANSWER = Type.Object({
   confidence: Type.Object({ level: Type.Enum(CONFIDENCE_LEVELS), justification: words }),
   positive_points: Type.Array(Type.Object({ aspect, justification: words }), { maxItems: 50 }),
@@ -31,13 +31,13 @@ type ModelAnswer = Static<typeof MODEL_ANSWER>;
 /** A review, or why there is none. A review may have a problem too: it is usable, but a better one may be had. */
 export interface ReadAnswer {
   readonly review?: Review;
-  /** Repeats nothing that the model said. */
+  /** Quotes nothing of the model's answer. */
   readonly problem?: string;
 }
 
 /**
- * What a model answered as a review. Only what is asked for is taken over. Ids are not the model's to choose: a known one is kept when it
- * was issued in this conversation, any other follows from the aspect and the passage, which must stand in the artifact.
+ * Reads a model's answer as a review. Only requested members are used. A model cannot choose ids: a known one is kept when it was
+ * issued in this conversation, any other is derived from the aspect and the passage, which must occur in the artifact.
  */
 export function readModelAnswer(
   { text, finish }: ChatAnswer,
@@ -58,7 +58,7 @@ export function readModelAnswer(
   const review = reviewOf(value, places, artifact, issued, missing.length);
   if (missing.length === 0) return { review };
   const problem = `${missing.join(", ")} is not in the ARTIFACT`;
-  // Without any of its remarks it would look as if there were nothing left to say.
+  // A review whose remarks were all dropped would look like an approval.
   return review.remarks.length === 0 ? { problem } : { review, problem };
 }
 
@@ -112,7 +112,7 @@ function unusedId(
   return id;
 }
 
-/** The same matter may be quoted a little differently another time; as long as the earlier passage stands, it is the one meant. */
+/** The same matter may be quoted a little differently in a later turn; as long as the earlier passage occurs, it is used. */
 function partFor(earlier: IssuedRemark | undefined, place: Place, artifact: ArtifactText): string {
   return earlier !== undefined && artifact.holds(earlier.part) ? earlier.part : place.part;
 }

@@ -7,7 +7,7 @@ const COMPARED_CHARACTERS = 2_000_000;
 const SHOWN_CHARACTERS = 20_000;
 const LINE_CHARACTERS = 1_000;
 
-/** How the artifact has changed since it was last reviewed, as a model is shown it; undefined where that cannot be told. */
+/** How the artifact has changed since its last review, in the form for a model; undefined where that is unknown. */
 export function changesIn({ request, session }: Pick<ReviewAsked, "request" | "session">): string | undefined {
   if (session.artifact === undefined) return undefined;
   const was = artifactText(session.artifact.content);

@@ -2,18 +2,18 @@ import { createHash } from "node:crypto";
 
 /** A passage of an artifact: the whole lines that hold what was quoted, or all of it. */
 export interface Place {
-  /** Its first line with single blanks, or what was quoted of a very long one; empty for the whole artifact. */
+  /** Its first line with single blanks, or the quoted part of a very long one; empty for the whole artifact. */
   readonly line: string;
   /** Stands for the passage: the number of its lines and their hash. */
   readonly part: string;
 }
 
-/** An artifact in which passages are looked up. */
+/** An artifact that is searched for passages. */
 export class ArtifactText {
   readonly #lines: readonly string[];
-  /** With single blanks, so that a passage is found although its line breaks or indentation were not repeated. */
+  /** The text with single blanks, so that a passage is found without its line breaks or indentation. */
   readonly #joined: string;
-  /** Where in `#joined` each line begins. */
+  /** The position of each line in `#joined`. */
   readonly #begins: readonly number[];
 
   constructor(text: string) {
@@ -28,7 +28,7 @@ export class ArtifactText {
     this.#joined = this.#lines.filter((line) => line !== "").join(" ");
   }
 
-  /** Nothing quoted is the whole; undefined for what does not stand there. */
+  /** An empty quote is the whole artifact; undefined for a quote that does not occur. */
   find(quote: string): Place | undefined {
     const wanted = blanksJoined(quote);
     if (wanted === "") return { line: "", part: partOf(this.#lines) };
@@ -37,11 +37,11 @@ export class ArtifactText {
     const first = this.#lineAt(at);
     const last = this.#lineAt(at + wanted.length - 1);
     const line = this.#lines[first] ?? "";
-    // Where all stands in one line, the line tells nothing.
+    // Where the whole artifact is one line, the quoted part is used.
     return { line: line.length <= LINE_MAX ? line : wanted, part: partOf(this.#lines.slice(first, last + 1)) };
   }
 
-  /** Whether a passage that was found in an earlier text stands in this one too, wherever. */
+  /** Whether a passage of an earlier text occurs in this one too. */
   holds(part: string): boolean {
     const count = Number(/^(\d+):/.exec(part)?.[1] ?? Number.NaN);
     if (!(count >= 1 && count <= this.#lines.length)) return false;

@@ -22,8 +22,8 @@ export const ASPECTS = [
 ] as const;
 
 /**
- * What a model is told. All that others wrote stands in the message of the user between lines that carry `mark`, which nobody outside
- * could know and which is not in the data; the rules, which name the mark, hold nothing that others wrote.
+ * The prompt for a model. All foreign text is in the user message between lines that carry `mark`, which cannot be guessed and
+ * does not occur in the data; the rules, which name the mark, contain no foreign text.
  */
 export function promptFor(asked: ReviewAsked, artifactText: string, makeMark: () => string): ChatMessage[] {
   const blocks = blocksOf(asked, artifactText);
@@ -38,7 +38,7 @@ export function promptFor(asked: ReviewAsked, artifactText: string, makeMark: ()
   ];
 }
 
-/** What follows an answer that is of no use. `problem` is ours: it repeats nothing of the answer. */
+/** The message after an invalid answer. `problem` is written by this host: it quotes nothing of the answer. */
 export function askedAgain(answer: string, problem: string): ChatMessage[] {
   return [
     { role: "assistant", content: answer.slice(0, REPEATED_MAX) },

@@ -14,7 +14,10 @@ export interface ModelReviewerOptions {
   readonly agent?: string;
 }
 
-/** A model that reviews. What it answers is checked, and it is told once what is wrong with it. Throws `model_failed`. */
+/**
+ * A model that reviews. Its answer is checked; after an invalid one the model is asked once more, with the errors. Throws
+ * `model_failed`.
+ */
 export function modelReviewer({ model, reviews, agent = DEFAULT_AGENT }: ModelReviewerOptions): Reviewer {
   return { agent, reviews, review: (asked) => reviewBy(model, asked) };
 }

@@ -26,8 +26,8 @@ export interface AnnotatedRemark {
 }
 
 /**
- * A label beside the run, with what was remarked and decided as its note. Its id follows from what it is about, so that however many
- * ask at the same time, one makes it. One about an earlier decision of the same caller is replaced.
+ * Adds a label to the run, with the remark and the decision as its note. Its id is derived from its subject, so that concurrent
+ * requests make one label. A label about an earlier decision of the same caller is replaced.
  */
 export async function annotateRemark(host: Host, command: AnnotateRemark): Promise<AnnotatedRemark> {
   const { caller, sessionId, remarkId, request } = command;
@@ -47,10 +47,10 @@ export async function annotateRemark(host: Host, command: AnnotateRemark): Promi
   const target = { ...(eventId === undefined ? {} : { eventId }), ...(nodeId === undefined ? {} : { nodeId }) };
   const idOf = (one: ItemDecision) => annotationIdOf(sessionId, item, one, runId, target);
   const annotationId = idOf(decision);
-  const standing = await host.store.annotationsById(caller.tenant, item.decisions.map(idOf));
-  const same = standing.find((one) => one.annotationId === annotationId);
+  const current = await host.store.annotationsById(caller.tenant, item.decisions.map(idOf));
+  const same = current.find((one) => one.annotationId === annotationId);
   if (same !== undefined) return { annotation: madeHere(same), created: false };
-  const earlier = standing.findLast(({ state, actor }) => state === "live" && actor === caller.principal);
+  const earlier = current.findLast(({ state, actor }) => state === "live" && actor === caller.principal);
   if (earlier !== undefined) requireOverruling(caller, earlier);
   const made = await annotationOf(host, caller, run, {
     target,
@@ -67,7 +67,7 @@ export async function annotateRemark(host: Host, command: AnnotateRemark): Promi
   return { annotation: madeHere(meanwhile), created: false };
 }
 
-/** The id can be foreseen, so an import could bring a judgment under it; that one is not what the caller said. */
+/** The id is predictable, so an import could store a judgment under it; that one is not the caller's. */
 function madeHere(annotation: AnnotationRecord): AnnotationRecord {
   if (isMadeHere(annotation)) return annotation;
   const { annotationId } = annotation;

@@ -6,8 +6,8 @@ import type { ReviewAsked, Reviewer } from "../reviewer.ts";
 import type { ReviewRound } from "./review-round.ts";
 
 /**
- * Everything that people and reviewers wrote, without its secrets. Ids of remarks stay as they are: they are ours, decisions refer to
- * them, and whoever sends one that was never issued has written it.
+ * Everything that people and reviewers wrote, without its secrets. Ids of remarks stay as they are: the host issues them and
+ * decisions refer to them; an id that was never issued is the sender's own text.
  */
 
 /** Clean before it is answered, so that the same request is given the same words again. */
@@ -19,7 +19,7 @@ export function cleanReviewer(reviewer: Reviewer, scrubber: Scrubber): Reviewer 
   };
 }
 
-/** Of what a reviewer is not shown, it can make no id either: those are made of the words that a remark is about. */
+/** Text that a reviewer does not get cannot enter the ids it makes, which derive from the words of a remark's part. */
 function cleanQuestion({ request, decisions, ...rest }: ReviewAsked, scrubber: Scrubber): ReviewAsked {
   const { applied_feedback, artifact } = request;
   const items = applied_feedback?.items.map((one) => cleanDecision(one, true, scrubber));
@@ -57,17 +57,17 @@ function cleanOpinion(review: Review, { scrubText, scrubValue }: Scrubber): Revi
       aspect: scrubText(remark.aspect),
       description: scrubText(remark.description),
       recommendation: scrubText(remark.recommendation),
-      // Only ever compared; words in place of a digest may hold what was taken out of everything else.
+      // Parts are only compared; words in place of a digest may contain secrets.
       part: DIGEST.test(remark.part) ? remark.part : fingerprintOf(remark.part),
     })),
     general_summary: scrubText(review.general_summary),
   };
 }
 
-/** Also with a count before it. A reviewer knows its own again when it is shown them in the next turn. */
+/** A digest, also with a count before it. Reviewers recognize these parts in the next turn. */
 const DIGEST = /^(\d{1,9}:)?[0-9a-f]{32,64}$/;
 
-/** What `before` has too was cleaned when it was kept, and an artifact may be large. */
+/** Parts that `before` has too are clean already, and an artifact may be large. */
 export function cleanSession(session: ReviewSession, before: ReviewSession, scrubber: Scrubber): ReviewSession {
   const { scrubText, scrubValue } = scrubber;
   const { answered, artifact } = session;

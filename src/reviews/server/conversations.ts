@@ -26,10 +26,7 @@ export function conversationsOf(sessionId: string, rounds: readonly ReviewRound[
   });
 }
 
-/**
- * Nothing was left to say, or only what had been settled before. Whether the requester stopped for another reason is something that
- * only the requester knows.
- */
+/** The last round had no remarks, or only settled ones. Other reasons to stop are known only to the requester. */
 function isConverged(rounds: readonly ReviewRound[]): boolean {
   const last = rounds.findLast(({ outcome }) => outcome === "success");
   if (last === undefined) return false;
@@ -40,7 +37,7 @@ function isConverged(rounds: readonly ReviewRound[]): boolean {
 /** A remark of one conversation with all that became of it. */
 export interface ReviewItem extends Omit<RoundRemark, "reopened"> {
   readonly conversation: number;
-  /** In which it was made. */
+  /** The iterations in which it was made. */
   readonly iterations: readonly number[];
   readonly reopened: boolean;
   readonly decisions: readonly ItemDecision[];
@@ -52,7 +49,7 @@ export interface ItemDecision extends Omit<RoundDecision, "id" | "processing_sta
   readonly iteration: number;
   readonly by: string;
   readonly at: string;
-  /** Which round of the session, and which decision in it. */
+  /** The round of the session, and the decision in it. */
   readonly place: string;
 }
 
@@ -61,7 +58,7 @@ export interface TimedRound extends ReviewRound {
   readonly at: string;
 }
 
-/** What was remarked, in the order in which it was first said, each with the words it was last said in. */
+/** Remarks in the order in which they were first made, each with its latest wording. */
 export function itemsOf(rounds: readonly TimedRound[]): ReviewItem[] {
   const items = new Map<string, ReviewItem & { readonly decisions: ItemDecision[]; readonly iterations: number[] }>();
   for (const round of rounds) {
@@ -86,7 +83,7 @@ export function itemsOf(rounds: readonly TimedRound[]): ReviewItem[] {
   return [...items.values()];
 }
 
-/** To the same list: one remark may have been made, and decided on, thousands of times. */
+/** Appends in place: one remark may have been made, and decided on, thousands of times. */
 function added<T>(list: T[], one: T): T[] {
   list.push(one);
   return list;

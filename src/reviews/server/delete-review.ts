@@ -4,7 +4,7 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import type { DeleteReviewResponse } from "../../protocol/reviews/api.ts";
 import { visibleReview } from "./visible-review.ts";
 
-/** For good, with all that was said in it; a turn that is under way then is answered by nobody. What stands beside runs stays there. */
+/** Deletes a review for good, with all its rounds; a turn under way is then not answered. Labels on runs stay. */
 export async function deleteReview(host: Host, caller: Caller, sessionId: string): Promise<DeleteReviewResponse> {
   const { tenant, rounds } = await visibleReview(host, caller, sessionId);
   const note = { action: "review.deleted", details: { rounds } };

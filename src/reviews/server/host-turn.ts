@@ -1,18 +1,18 @@
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { type TurnOptions, type TurnTaken, takeTurn } from "../provider/take-turn.ts";
 import type { Reviewer } from "../reviewer.ts";
-import { type StoreHomeOf, type StoreHomeSettings, storeHome } from "../store-home.ts";
+import { type StoreBackendOf, type StoreBackendSettings, storeBackend } from "../store-backend.ts";
 import { cleaningOnce, cleanResponse, cleanReviewer } from "./clean-review.ts";
 import { withinLimits } from "./session-limits.ts";
 
-/** One turn of somebody with the provider of a host. Plain data, so that it can be handed to a thread. */
+/** One turn of a caller with the provider of a host. Plain data, so that it can be passed to a thread. */
 export interface HostTurn {
   readonly caller: Caller;
-  /** Who is to review; one of those that are known. */
+  /** The name of a known reviewer. */
   readonly agent: string;
   /** The request as it came. */
   readonly bytes: Uint8Array;
-  /** An empty name is one that is not known: whoever lost it would otherwise begin again without noticing. */
+  /** Empty ids are unknown sessions: a caller that lost its id would otherwise begin again without noticing. */
   readonly session?: string;
   /** Go on with the session that the caller used last, or begin one when there is none. */
   readonly goesOn?: boolean;
@@ -21,23 +21,23 @@ export interface HostTurn {
 }
 
 export interface HostReviews {
-  readonly host: StoreHomeOf["host"];
+  readonly host: StoreBackendOf["host"];
   readonly reviewers: readonly Reviewer[];
-  readonly home?: Partial<StoreHomeSettings> | undefined;
+  readonly backend?: Partial<StoreBackendSettings> | undefined;
 }
 
 export async function takeHostTurn(
-  { host, reviewers, home: settings }: HostReviews,
+  { host, reviewers, backend: settings }: HostReviews,
   { caller, agent, bytes, session: named, goesOn = false, fork = false }: HostTurn,
   options: TurnOptions = {},
 ): Promise<TurnTaken> {
   const { store, nowMs, newId } = host;
   const scrubber = cleaningOnce(host.scrubber);
-  const home = storeHome({ host: { store, nowMs, newId, scrubber }, caller, agent }, settings);
-  const session = named ?? (goesOn ? await home.latest() : undefined);
+  const backend = storeBackend({ host: { store, nowMs, newId, scrubber }, caller, agent }, settings);
+  const session = named ?? (goesOn ? await backend.latest() : undefined);
   const clean = reviewers.map((one) => cleanReviewer(one, scrubber));
   const asked = { bytes, agent, fork, ...(session === undefined ? {} : { session }) };
-  const taken = await takeTurn(home, clean, asked, { ...options, check: withinLimits });
-  // As it was kept: ids and names that a request made up are repeated in the answer, and whoever asks again is given the same.
+  const taken = await takeTurn(backend, clean, asked, { ...options, check: withinLimits });
+  // The stored form: the answer repeats ids and names of the request, and a repeated request gets the same answer.
   return taken.type === "answered" ? { ...taken, response: cleanResponse(taken.response, scrubber) } : taken;
 }

@@ -60,13 +60,13 @@ function placeOf(cursor: string): Place {
   throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
 }
 
-/** More are looked at by asking for one span of time after the other. */
+/** The limit of one request; callers ask for more by spans of time. */
 const SESSIONS_MAX = 5000;
 /** Answers, remarks and decisions of all of them together: counting more would take too much memory and time. */
 const ENTRIES_MAX = 250_000;
 /** Looked for together. */
 const SESSIONS_PER_READ = 50;
-/** Read and forgotten together, unless one session has more: only what is counted of them is kept. */
+/** Rounds are read in groups of this size, unless one session has more; only their counts are kept. */
 const ROUNDS_PER_READ = 50;
 
 interface CountLimits {
@@ -74,7 +74,7 @@ interface CountLimits {
   readonly entriesMax?: number;
 }
 
-/** What became of the remarks of all sessions that the caller may see. */
+/** Counts the outcomes of the remarks of all visible sessions. */
 export async function countReviews(
   { store }: Reading,
   visible: Visibility,

@@ -5,13 +5,13 @@ import type { ReviewRound } from "./review-round.ts";
 /** An answer may be long, and a store is read in pieces that others can wait for. */
 const PER_READ = 200;
 
-/** All rounds of a session as far as its head counts them, in order; it may have gone on since. */
+/** All rounds of a session up to the count in its head, in order; later ones may exist. */
 export async function roundsOf(store: Pick<Store, "reviewRounds">, head: ReviewHead): Promise<StoredRound[]> {
   const rounds = await roundsOfAll(store, [head]);
   return rounds.slice(0, head.rounds);
 }
 
-/** Of sessions of one tenant, all together, by session and then in order. */
+/** The rounds of several sessions of one tenant, by session and then in order. */
 export async function roundsOfAll(
   store: Pick<Store, "reviewRounds">,
   heads: readonly ReviewHead[],

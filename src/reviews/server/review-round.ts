@@ -4,7 +4,7 @@ import { isId } from "../../protocol/id.ts";
 import { fingerprintOf } from "../provider/fingerprint.ts";
 import type { ReceivedDecision, ReviewSession } from "../provider/session.ts";
 
-/** One request that moved a session on: what it decided, and what it was told. The names are those of the protocol. */
+/** One request that advanced a session: its decisions, and its answer. The names are those of the protocol. */
 export interface ReviewRound {
   /** Counts the times that a session began with iteration 1. */
   readonly conversation: number;
@@ -12,7 +12,7 @@ export interface ReviewRound {
   /** `error` where decisions were taken but the artifact could not be reviewed. */
   readonly outcome: "success" | "error";
   readonly agent: string;
-  /** Who asked. */
+  /** The requester. */
   readonly by: string;
   readonly decisions: readonly RoundDecision[];
   readonly artifact?: RoundArtifact;
@@ -47,10 +47,10 @@ export interface RoundArtifact {
   readonly runId?: string;
 }
 
-/** What is stored of a session, beside its rounds. */
+/** The stored parts of a session other than its rounds. */
 export interface ReviewMemory {
   readonly conversation: number;
-  /** Of all rounds, as JSON; absent in sessions of before, whose first rounds do not count. */
+  /** The length of all rounds as JSON; absent in sessions of earlier versions, whose first rounds do not count. */
   readonly characters?: number;
   readonly session: ReviewSession;
 }
@@ -60,7 +60,7 @@ export interface Movement {
   readonly round?: ReviewRound;
 }
 
-/** What happened between two states of a session; no round where it was nothing that needs to be told. */
+/** The change between two states of a session; no round where there is nothing to report. */
 export function movementOf(
   before: ReviewMemory,
   after: ReviewSession,
@@ -73,9 +73,9 @@ export function movementOf(
     (answered.iteration !== earlier?.iteration || answered.fingerprint !== earlier.fingerprint);
   const beginsAnew = isAnswered && answered.iteration === 1 && before.session.last > 0;
   const conversation = Math.max(1, before.conversation + (beginsAnew ? 1 : 0));
-  const told = new Set(isAnswered && answered.iteration === 1 ? [] : before.session.decisions.map(asText));
-  // A turn that is asked for again brings its decisions again, perhaps others than before: what was told of is not told twice.
-  const decisions = after.decisions.filter((one) => !told.has(asText(one)));
+  const reported = new Set(isAnswered && answered.iteration === 1 ? [] : before.session.decisions.map(asText));
+  // Repeated turns bring their decisions again, perhaps with others; decisions already reported are not reported twice.
+  const decisions = after.decisions.filter((one) => !reported.has(asText(one)));
   if (!isAnswered && decisions.length === 0) return { conversation: before.conversation };
   const common = { conversation, ...who, decisions: decisions.map(decisionOf) };
   if (!isAnswered) {
@@ -85,7 +85,10 @@ export function movementOf(
     };
   }
   const { iteration, response } = answered;
-  return { conversation, round: { ...common, iteration, outcome: "success", ...artifactOf(after), ...said(response) } };
+  return {
+    conversation,
+    round: { ...common, iteration, outcome: "success", ...artifactOf(after), ...feedbackOf(response) },
+  };
 }
 
 function asText({ iteration, id, status, known, reason_code, explanation }: ReceivedDecision): string {
@@ -126,8 +129,8 @@ interface Answer {
   };
 }
 
-/** The answer is one of our own making: it is what it has to be. */
-function said(response: string) {
+/** The response was written by this host, so it is not checked again. */
+function feedbackOf(response: string) {
   const { feedback } = JSON.parse(response) as Answer;
   const { confidence, general_summary, positive_points, areas_for_improvement } = feedback;
   return {

@@ -8,9 +8,9 @@ import type { ReviewSession } from "../provider/session.ts";
 export const DECISIONS_MAX = 1000;
 const DECISION_CHARACTERS_MAX = 262_144;
 const NAME_CHARACTERS_MAX = 65_536;
-/** Of the rounds of a session together, as JSON. */
+/** The limit of all rounds of a session as JSON. */
 export const SESSION_CHARACTERS_MAX = 2_097_152;
-/** Of an artifact that is kept to tell what changed since. */
+/** The limit of an artifact that is kept to find later changes. */
 const KEPT_ARTIFACT_CHARACTERS_MAX = 1_048_576;
 
 /** A request that would add more than a session of a host takes is refused like any other that is wrong. */
@@ -40,7 +40,7 @@ function excessOf(items: readonly Decision[]): string | undefined {
   return `applied_feedback.items has more than ${DECISION_CHARACTERS_MAX} characters`;
 }
 
-/** As it is kept. Of a large artifact nothing is: what changed in it since is then not known. */
+/** The session in its stored form. A large artifact is left out: later changes of it are then unknown. */
 export function keptSession({ artifact, ...session }: ReviewSession): ReviewSession {
   const isKept = artifact !== undefined && JSON.stringify(artifact).length <= KEPT_ARTIFACT_CHARACTERS_MAX;
   return isKept ? { ...session, artifact } : session;

@@ -3,13 +3,13 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { ReviewDetails, ReviewInfo, ReviewItemView, ReviewSessionState } from "../../protocol/reviews/api.ts";
 import type { ReviewHead } from "../../store/port/reviews.ts";
 import { reviewAnalytics } from "../analytics.ts";
-import { memoryOf } from "../store-home.ts";
+import { memoryOf } from "../store-backend.ts";
 import { conversationsOf, itemsOf, type ReviewItem } from "./conversations.ts";
 import { iso, timedRounds, visibleReview } from "./visible-review.ts";
 
 type Reading = Pick<Host, "store">;
 
-/** Everything about a session but the artifacts. */
+/** A session without its artifacts. */
 export async function showReview(host: Reading, visible: Visibility, sessionId: string): Promise<ReviewDetails> {
   const stored = await visibleReview(host, visible, sessionId);
   const rounds = await timedRounds(host, stored);
@@ -44,7 +44,7 @@ function itemView({ decisions, ...item }: ReviewItem): ReviewItemView {
   };
 }
 
-/** What the provider goes by in the next turn: the present conversation alone. */
+/** The provider's state for the next turn: the present conversation only. */
 export async function sessionState(host: Reading, visible: Visibility, sessionId: string): Promise<ReviewSessionState> {
   const stored = await visibleReview(host, visible, sessionId);
   const { conversation, session } = memoryOf(stored);

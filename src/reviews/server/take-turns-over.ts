@@ -4,7 +4,7 @@ import { KnownValues } from "../../formats/secrets/known-values.ts";
 import { loadRuleSet } from "../../formats/secrets/rule-set.ts";
 import { scrubber } from "../../formats/secrets/scrub.ts";
 import type { Reviewer } from "../reviewer.ts";
-import type { ReviewStore } from "../store-home.ts";
+import type { ReviewStore } from "../store-backend.ts";
 import { takeHostTurn } from "./host-turn.ts";
 import {
   type Answer,
@@ -17,12 +17,12 @@ import {
 } from "./turn-messages.ts";
 
 /**
- * Takes the turns of large artifacts, in a thread: reading, reviewing and cleaning them takes seconds, in which a host would answer
- * nobody else. The store stays where it is and is called over the port.
+ * Takes the turns of large artifacts in a thread: reading, reviewing and cleaning them takes seconds, in which a host would answer
+ * no other request. The store stays where it is and is called over the port.
  */
 export function takeTurnsOver(
   port: MessagePort,
-  { home, reviewLimitMs }: Pick<TurnThreadData, "home" | "reviewLimitMs">,
+  { backend, reviewLimitMs }: Pick<TurnThreadData, "backend" | "reviewLimitMs">,
   reviewers: readonly Reviewer[],
 ): void {
   const stop = new AbortController();
@@ -38,7 +38,7 @@ export function takeTurnsOver(
       const more = await ruleSet;
       known.set(secrets);
       const host = { store: store.calls, nowMs: Date.now, newId, scrubber: scrubber({ known, more }) };
-      return takeHostTurn({ host, reviewers, home }, turn, {
+      return takeHostTurn({ host, reviewers, backend }, turn, {
         reviewLimitMs,
         signal: stop.signal,
         onFailure: (error) => say({ type: "failure", id, error: errorMessage(error) }),

@@ -1,20 +1,20 @@
 import { AppError, type ErrorCode, type ErrorDetails } from "../../protocol/errors.ts";
 import type { TurnTaken } from "../provider/take-turn.ts";
 import type { ReviewerBinding } from "../reviewers/bound-reviewer.ts";
-import type { ReviewStore, StoreHomeSettings } from "../store-home.ts";
+import type { ReviewStore, StoreBackendSettings } from "../store-backend.ts";
 import type { HostTurn } from "./host-turn.ts";
 
-/** What a thread that takes turns is started with. */
+/** The start data of a thread that takes turns. */
 export interface TurnThreadData {
   readonly reviewers: readonly ReviewerBinding[];
-  readonly home: Partial<StoreHomeSettings>;
+  readonly backend: Partial<StoreBackendSettings>;
   readonly reviewLimitMs: number;
 }
 
 export type ToTurnThread =
-  /** `secrets`: those that this process knows by now. */
+  /** `secrets`: those known to this process at the time. */
   | { readonly type: "turn"; readonly id: number; readonly turn: HostTurn; readonly secrets: readonly string[] }
-  /** To a call of the store. */
+  /** The answer to a call of the store. */
   | { readonly type: "answer"; readonly id: number; readonly answer: Answer<unknown> }
   | { readonly type: "stop" };
 

@@ -1,15 +1,15 @@
 import { Worker } from "node:worker_threads";
 import { AppError } from "../../protocol/errors.ts";
 import type { TurnTaken } from "../provider/take-turn.ts";
-import type { ReviewStore } from "../store-home.ts";
+import type { ReviewStore } from "../store-backend.ts";
 import type { HostTurn } from "./host-turn.ts";
 import { answerOf, errorOf, type FromTurnThread, type ToTurnThread, type TurnThreadData } from "./turn-messages.ts";
 
 export interface TurnsApartOptions extends TurnThreadData {
-  /** What runs as the thread. */
+  /** The script of the thread. */
   readonly script: URL;
   readonly store: ReviewStore;
-  /** Those that this process knows. */
+  /** Secrets known to this process. */
   readonly secrets: () => readonly string[];
   /** When aborted, turns that are under way are given up. */
   readonly signal: AbortSignal;
@@ -53,8 +53,8 @@ export class TurnsApart {
   }
 
   #start(): Worker {
-    const { script, reviewers, home, reviewLimitMs } = this.#options;
-    const workerData: TurnThreadData = { reviewers, home, reviewLimitMs };
+    const { script, reviewers, backend, reviewLimitMs } = this.#options;
+    const workerData: TurnThreadData = { reviewers, backend, reviewLimitMs };
     // No flags of ours: test runners start Node with loaders that the thread has no use for.
     const worker = new Worker(script, { workerData, execArgv: [] });
     let cause: unknown;

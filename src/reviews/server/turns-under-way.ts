@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long those that were given up may take to end what they started. */
+/** The time for aborted turns to end their programs. */
 const ENDING_MS = 4_000;
 
-/** Turns that are being taken. A host that ends gives them up, and with them the programs that review: nobody else would end those. */
+/**
+ * Turns that are being taken. A host that shuts down aborts them, and with them the programs that review: no other process would
+ * end those.
+ */
 export class TurnsUnderWay {
   readonly #stop = new AbortController();
   readonly #turns = new Set<Promise<unknown>>();

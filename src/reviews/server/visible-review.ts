@@ -19,7 +19,7 @@ export async function visibleReview(
 
 const SHOWN_MAX = 64;
 
-/** With the name that the protocol has for it. */
+/** The error, with the protocol's name for the session. */
 export function sessionNotFound(sessionId: string): AppError {
   // Whole or not at all: a part of a secret is not recognised as one.
   const shown = sessionId.length <= SHOWN_MAX ? sessionId.toWellFormed() : `… (${sessionId.length} characters)`;

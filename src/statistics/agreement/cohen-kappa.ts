@@ -7,7 +7,7 @@ export type CohenKappa = Figure & {
   readonly observed: number | null;
   readonly expected: number | null;
   readonly standardError: number | null;
-  /** Of 95 %, from the standard error; rough for few items. */
+  /** The 95 % interval from the standard error; rough for few items. */
   readonly interval: { readonly low: number; readonly high: number; readonly method: "standard_error" } | null;
 };
 
@@ -24,7 +24,7 @@ export function cohenKappa(pairs: readonly (readonly [Value, Value])[]): CohenKa
   return { value, items, observed, expected, standardError, interval: intervalOf(value, standardError) };
 }
 
-/** Where two agree in everything or in nothing the formula gives an interval of no width, which would claim certainty. */
+/** For complete agreement or disagreement the formula gives an interval of no width, which would claim certainty. */
 function intervalOf(value: number, standardError: number): CohenKappa["interval"] {
   if (standardError === 0) return null;
   const low = Math.max(-1, value - Z95 * standardError);

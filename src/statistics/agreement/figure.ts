@@ -1,4 +1,4 @@
-/** A category or a number that somebody gave. */
+/** A category or a number that a person gave. */
 export type Value = string | number | boolean;
 
 /** Why there is no figure: never 0 or NaN in its place. */
@@ -18,8 +18,8 @@ export function countEach<T>(values: Iterable<T>): Map<T, number> {
 }
 
 /**
- * Chance agrees in everything when only one category was ever used; then there is nothing to tell agreement from. The
- * difference to 1 is compared with what rounding can make of it.
+ * Chance agreement is complete when only one category was ever used; then agreement cannot be measured. The difference to 1 is
+ * compared with the rounding error.
  */
 export function isCertain(chance: number): boolean {
   return 1 - chance < 1e-12;

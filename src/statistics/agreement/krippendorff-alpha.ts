@@ -41,7 +41,7 @@ function overPairs(counts: readonly (readonly [Value, number])[], distance: Dist
   return sum;
 }
 
-/** How far two values are apart, squared. */
+/** The squared distance of two values. */
 function distances(metric: Metric, totals: ReadonlyMap<Value, number>): Distance {
   switch (metric) {
     case "nominal":
@@ -55,7 +55,7 @@ function distances(metric: Metric, totals: ReadonlyMap<Value, number>): Distance
   }
 }
 
-/** By how many judgments lie between two ranks, their own counted half. */
+/** Ordinal distance: the number of judgments between two ranks, with half of the judgments at each rank. */
 function ordinal(totals: ReadonlyMap<Value, number>): Distance {
   const ranks = [...totals].map(([value, count]) => [Number(value), count] as const).sort(([a], [b]) => a - b);
   const middle = new Map<number, number>();

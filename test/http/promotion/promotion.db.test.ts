@@ -53,7 +53,7 @@ describe.each(HTTP_STORES)("a promotion on %s", (_, open) => {
         authorisation: { met: true },
         transition: { met: true },
         approval: {
-          wanted: "granted by 1 with role reviewer, and not by whoever asks",
+          wanted: "granted by 1 with role reviewer, and not by the requester",
           found: "0 of 1 granted",
           met: false,
         },

@@ -30,14 +30,14 @@ describe("turns that are taken in a thread of their own", () => {
       script: turnThreadScript(),
       store,
       reviewers: [RULES, FAILS],
-      home: { busyMs: 0, pollMs: 1 },
+      backend: { busyMs: 0, pollMs: 1 },
       reviewLimitMs: 30_000,
       secrets: () => [KNOWN_SECRET],
       signal: new AbortController().signal,
       fromBytes: 1,
     });
     const reviewers = [RULES, FAILS].map((binding) => boundReviewer(binding, chatModelOf));
-    host = await testHost({ store, deps: { reviews: { reviewers, home: { busyMs: 0 }, apart } } });
+    host = await testHost({ store, deps: { reviews: { reviewers, backend: { busyMs: 0 }, apart } } });
     client = new ReviewClient(host);
   });
   afterEach(async () => {

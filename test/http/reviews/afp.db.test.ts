@@ -31,7 +31,7 @@ describe.each(HTTP_STORES)("the provider of a host on %s", (_, open) => {
     const opened = await open();
     ({ store, drop } = opened);
     const reviewers = [scriptedReviewer({ wait: async () => wait?.() }), scriptedReviewer({ agent: "second" })];
-    const reviews = { reviewers, home: { busyMs: 0, pollMs: 1 }, reviewLimitMs: 10_000 };
+    const reviews = { reviewers, backend: { busyMs: 0, pollMs: 1 }, reviewLimitMs: 10_000 };
     host = await testHost({ store, deps: { reviews }, settings: { maxReviewBytes: LIMIT } });
     client = new ReviewClient(host);
   });

@@ -35,13 +35,13 @@ function windows(words: readonly string[], length: number): string[] {
   return Array.from({ length: words.length - length + 1 }, (_, i) => words.slice(i, i + length).join(" "));
 }
 
-/** Those passages that are said. An output may have a million words, and few of them begin a passage. */
-function among(passages: ReadonlySet<string>, said: readonly string[], length: number): Set<string> {
+/** The passages that occur in the output. An output may have a million words, and few of them begin a passage. */
+function among(passages: ReadonlySet<string>, words: readonly string[], length: number): Set<string> {
   const beginnings = new Set([...passages].map((passage) => passage.slice(0, passage.indexOf(" "))));
   const found = new Set<string>();
-  for (let i = 0; i + length <= said.length; i++) {
-    if (!beginnings.has(said[i] ?? "")) continue;
-    const passage = said.slice(i, i + length).join(" ");
+  for (let i = 0; i + length <= words.length; i++) {
+    if (!beginnings.has(words[i] ?? "")) continue;
+    const passage = words.slice(i, i + length).join(" ");
     if (passages.has(passage)) found.add(passage);
   }
   return found;

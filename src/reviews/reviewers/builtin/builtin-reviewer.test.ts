@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { tempDir } from "../../../testing/temp-dir.ts";
-import { directoryHome } from "../../provider/directory-home.ts";
+import { directoryBackend } from "../../provider/directory-backend.ts";
 import { takeTurn } from "../../provider/take-turn.ts";
 import { builtinReviewer } from "./builtin-reviewer.ts";
 import { isReviewedType } from "./kinds.ts";
@@ -18,7 +18,7 @@ interface Answer {
 
 /** A conversation with it, turn by turn. */
 function conversation(media_type = "text/markdown") {
-  const home = directoryHome(tempDir());
+  const backend = directoryBackend(tempDir());
   let session: string | undefined;
   let iteration = 0;
   return async (content: unknown, ...decisions: [id: string, status: string][]): Promise<Answer["feedback"]> => {
@@ -31,7 +31,7 @@ function conversation(media_type = "text/markdown") {
       applied_feedback: { items },
     };
     const bytes = new TextEncoder().encode(JSON.stringify(request));
-    const taken = await takeTurn(home, [builtinReviewer()], { bytes, ...(session ? { session } : {}) });
+    const taken = await takeTurn(backend, [builtinReviewer()], { bytes, ...(session ? { session } : {}) });
     if (taken.type !== "answered") throw new Error(taken.type);
     session = taken.sessionID;
     return (JSON.parse(taken.response) as Answer).feedback;
@@ -98,7 +98,10 @@ describe("confidence", () => {
     ["application/json", false],
   ])("is never more than low, because nobody has judged what it says: %s, %j", async (type, content) => {
     const { confidence, general_summary } = await conversation(type)(content);
-    expect(confidence).toMatchObject({ level: "low", justification: expect.stringContaining("nobody has judged") });
+    expect(confidence).toMatchObject({
+      level: "low",
+      justification: expect.stringContaining("no review of its content"),
+    });
     expect(general_summary).toMatch(/^This is a rule check, not a review\. /);
   });
 

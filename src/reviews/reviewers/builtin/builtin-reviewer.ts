@@ -3,7 +3,7 @@ import { isReviewedType } from "./kinds.ts";
 import type { RemarkLimits } from "./remarks.ts";
 
 export interface BuiltinReviewerOptions {
-  /** Which media types are looked at. */
+  /** Accepted media types. */
   readonly reviews?: (mediaType: string) => boolean;
   readonly limits?: RemarkLimits;
 }

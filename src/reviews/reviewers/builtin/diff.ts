@@ -1,4 +1,4 @@
-/** What a diff shows of one file's new side. */
+/** The new side of one file in a diff. */
 export interface DiffFile {
   readonly path: string;
   /** The file is a new one, so that its lines are all there are. */
@@ -17,8 +17,8 @@ export interface DiffLine {
 const HUNK = /^@@ -\d{1,9}(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
 
 /**
- * The files that a unified diff adds lines to. Line counts of hunks only tell a removed line that looks like a header from a header:
- * diffs written by hand or by a model often count wrong, and are read all the same.
+ * The files that a unified diff adds lines to. Line counts of hunks only distinguish a removed line that looks like a header from
+ * a header: diffs written by hand or by a model often count wrong, and are read all the same.
  */
 export function readDiff(text: string): DiffFile[] {
   const files: DiffFile[] = [];
@@ -57,7 +57,7 @@ function beginsFile(lines: readonly string[], at: number): boolean {
   return from.startsWith("--- ") && to.startsWith("+++ ") && HUNK.test(hunk);
 }
 
-/** Without the time that some programs write after it, and without the quotes around unusual names. */
+/** The path without the time that some programs write after it, and without the quotes around unusual names. */
 function pathIn(line: string): string {
   return line
     .slice(4)

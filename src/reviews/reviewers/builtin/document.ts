@@ -16,7 +16,7 @@ export interface Document {
   readonly lines: readonly Line[];
   /** False where lines are not known: those between the hunks of a diff, and those beyond the bound. */
   readonly isWhole: boolean;
-  /** Of a whole document of Markdown. */
+  /** Set for a whole document of Markdown. */
   readonly markdown?: Markdown;
 }
 
@@ -24,7 +24,7 @@ export interface Line {
   /** From 1, in its file; 0 where the artifact is a value and has no lines. */
   readonly number: number;
   readonly text: string;
-  /** Under review: every line of a text, the added lines of a diff. */
+  /** Whether the line is under review: every line of a text, the added lines of a diff. */
   readonly isNew: boolean;
   /** The heading above it; empty where there is none. */
   readonly place: string;
@@ -62,7 +62,7 @@ export function readArtifact({ media_type, content }: ReviewRequest["artifact"])
   return { documents: [document], readAs: `${kind} because of its type, ${mediaType}`, isWhole };
 }
 
-/** A value that is no text is JSON, whatever its type says: one line for each of its members. */
+/** A value other than a text is JSON, whatever its type is: one line for each of its members. */
 function readValue(content: unknown, mediaType: string): ReadArtifact {
   const lines: Line[] = [];
   let left = CHARACTERS_MAX;
@@ -77,7 +77,7 @@ function readValue(content: unknown, mediaType: string): ReadArtifact {
   return { documents: [document], readAs: "a JSON value", isWhole: left > 0 };
 }
 
-/** With what only a whole document of Markdown has: its outline, and by it the places of its lines. */
+/** Adds the outline of a whole document of Markdown, and the places of its lines in it. */
 function completed(document: Document): Document {
   if (document.kind !== "markdown" || !document.isWhole) return document;
   const markdown = readMarkdown(document.text);
@@ -95,7 +95,7 @@ function linesOf(text: string, kind: Kind): string[] {
   return (kind === "json" ? text.replace(/\\[nrt]/g, "  ") : text).split(/\r\n|\r|\n/).map(bounded);
 }
 
-/** Rules look at the beginning of lines that nobody reads to their end, such as minified code. */
+/** Rules see only the beginning of very long lines, such as minified code. */
 const LINE_CHARACTERS = 4_000;
 const BLANKS = 100;
 

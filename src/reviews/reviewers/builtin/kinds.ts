@@ -17,7 +17,7 @@ const APPLICATION: ReadonlySet<string> = new Set([
   "x-patch",
 ]);
 
-/** What is looked at unless a host says otherwise. */
+/** The media types accepted by default. */
 export function isReviewedType(mediaType: string): boolean {
   const [type = "", subtype = ""] = mediaType.split("/");
   if (type === "text") return true;
@@ -36,11 +36,14 @@ export function kindOf(mediaType: string): Kind {
   return CODE.test(subtype) ? "code" : "prose";
 }
 
-/** Where a plain text is a diff: at its beginning, or behind what version control systems and mails write before one. */
+/**
+ * The start of a diff in a plain text: at its beginning, or after the lines that version control systems and mails write before
+ * one.
+ */
 const HEADERS = /^--- [^\r\n]+\r?\n\+\+\+ [^\r\n]+\r?\n@@ -\d/m;
 const BEGINNINGS = /^\s{0,9}(?:diff |Index: |--- |From [0-9a-f]{7,64} |commit [0-9a-f]{7,64})/;
 
-/** By its type, and a plain text by how it begins: tools send diffs as either. */
+/** Recognizes a diff by its type, and in a plain text by its beginning: tools send diffs as either. */
 export function isDiff(mediaType: string, text: string): boolean {
   if (/^(?:text|application)\/(?:x-)?(?:diff|patch)$/.test(mediaType)) return true;
   return mediaType === "text/plain" && BEGINNINGS.test(text) && HEADERS.test(text.slice(0, 50_000));

@@ -1,6 +1,6 @@
 import MarkdownIt, { type Token } from "markdown-it";
 
-/** What the rules ask of a document of Markdown. Lines are counted from 1. */
+/** The parts of a Markdown document for the rules. Lines are counted from 1. */
 export interface Markdown {
   readonly headings: readonly Heading[];
   readonly links: readonly Link[];
@@ -8,7 +8,7 @@ export interface Markdown {
   readonly anchors: ReadonlySet<string>;
   /** Texts, without the code and the links among them. */
   readonly texts: readonly { readonly line: number; readonly text: string }[];
-  /** Where fenced blocks begin that have no end. */
+  /** The first lines of fenced blocks without an end. */
   readonly openFences: readonly number[];
 }
 
@@ -29,7 +29,7 @@ export interface Link {
 const parser = new MarkdownIt("commonmark");
 parser.validateLink = () => true;
 parser.normalizeLink = (url) => url;
-// What stands behind a backslash stays apart from the text around it: it is not meant as a mark.
+// An escaped character stays apart from the text around it: it is not a mark.
 parser.disable("text_join");
 
 export function readMarkdown(text: string): Markdown {
@@ -52,7 +52,7 @@ interface Inline {
   readonly line: number;
 }
 
-/** Only blocks know their lines; within one, each break begins the next line. */
+/** Only blocks have line numbers; within one, each break begins the next line. */
 function withLines(block: Token): Inline[] {
   let line = firstLine(block);
   return (block.children ?? []).map((token) => {
@@ -107,7 +107,7 @@ function linksIn(inlines: readonly Inline[]): Link[] {
   return links;
 }
 
-/** As the common renderers name headings: repeated ones get a number. A name may be given behind the words, `{#name}`. */
+/** Names of headings as the common renderers make them: repeated ones get a number. A name may follow the words, as `{#name}`. */
 function slugsOf(headings: readonly Heading[]): string[] {
   const times = new Map<string, number>();
   return headings.flatMap(({ title }) => {

@@ -9,13 +9,13 @@ export interface RemarkLimits {
   readonly total: number;
 }
 
-/** More than anybody goes through at once. */
+/** The limits of remarks for a reader. */
 export const REMARK_LIMITS: RemarkLimits = { perRule: 25, total: 100 };
 
-/** Nobody needs to know how many more there are than so many of one rule. */
+/** The count of matches of one rule stops here. */
 const COUNTED = 1_000;
 
-/** What the rules find, as remarks; the last one says so when there would be more. */
+/** The findings of the rules as remarks; the last one reports a cut list. */
 export function remarksOn(documents: readonly Document[], limits: RemarkLimits = REMARK_LIMITS): ReviewRemark[] {
   const remarks: ReviewRemark[] = [];
   const times = new Map<string, number>();
@@ -44,7 +44,7 @@ function remarkOf(rule: Rule, { file }: Document, finding: Finding, times: Map<s
   const base = `${rule.id}.${slugOf(key)}${digest(`${rule.id} ${key}`).slice(0, 10)}`;
   const before = times.get(base) ?? 0;
   times.set(base, before + 1);
-  // The same words in the same place cannot be told apart but by their order.
+  // Remarks with the same words in the same place differ by their order only.
   const id = before === 0 ? base : `${base}.${before + 1}`;
   return { id, aspect: rule.aspect, description, recommendation: rule.recommendation, part: digest(part) };
 }
@@ -61,7 +61,7 @@ function tooMany(leftOut: number): ReviewRemark {
 
 const SLUG_CHARACTERS = 40;
 
-/** So that people recognise an id; the digest after it makes it unique. */
+/** The readable part of an id; the digest after it makes it unique. */
 function slugOf(key: string): string {
   const words = key
     .slice(0, 200)

@@ -43,10 +43,10 @@ function isNothing(content: unknown): boolean {
   return content === null || (typeof content === "object" && Object.keys(content).length === 0);
 }
 
-/** Never more than low: nobody has read the artifact, whatever the rules find. */
+/** Never more than low: no reader has judged the artifact, whatever the rules find. */
 function justification({ readAs, isWhole }: ReadArtifact): string {
   const extent = isWhole ? "" : `; only its first ${CHARACTERS_MAX.toLocaleString("en")} characters were checked`;
-  return `${RULES.length} fixed rules were applied and nobody has judged what it says; it was read as ${readAs}${extent}.`;
+  return `${RULES.length} fixed rules were applied, which is no review of its content; it was read as ${readAs}${extent}.`;
 }
 
 const RULE_IDS: ReadonlySet<string> = new Set(RULES.map(({ id }) => id));

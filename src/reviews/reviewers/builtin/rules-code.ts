@@ -34,11 +34,12 @@ const leftoverDebugging: Rule = {
 };
 
 /**
- * Texts in quotes. What follows a backslash opens none: otherwise each of many escaped quotes would be looked at to the end of the line.
+ * Quoted texts. A character after a backslash opens none: otherwise each of many escaped quotes would be searched to the end of
+ * the line.
  */
 const QUOTED = /\\.|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
 
-/** A line without its texts in quotes and its comment, as far as that can be told from the line alone. */
+/** A line without its quoted texts and its comment, as far as they can be recognized in the line alone. */
 export function codeOf(line: string): string {
   const bare = line.replace(QUOTED, (found) => (found.startsWith("\\") ? found : '""'));
   return bare.replace(/(^|\s)(?:\/\/|\/\*|\*\s|#|--\s).*$/, "$1");
@@ -55,7 +56,7 @@ const emptyCatch: Rule = {
     const { lines } = document;
     for (const [i, line] of lines.entries()) {
       if (!line.isNew || !isDropped(line.text, nextText(lines, i))) continue;
-      // Handlers look alike, so what they guard tells them apart.
+      // Handlers are alike, so the guarded line distinguishes them.
       const guarded = lines[i - 1]?.text.trim() ?? "";
       yield {
         key: `${line.place} ${guarded} ${line.text.trim()}`,

@@ -70,7 +70,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Not after a word, where brackets are those of an index. */
+/** Not after a word, where brackets are an index. */
 const REFERENCE = /(?<![\w)\]])\[([^[\]]{1,500})\]\[[^[\]]{0,500}\]/g;
 
 const deadReference: Rule = {
@@ -81,7 +81,7 @@ const deadReference: Rule = {
   finds: "Links by reference, `[words][name]`, whose name is not defined.",
   recommendation: "Define the reference, or write the address into the link.",
   *find(document) {
-    // What is defined is a link, so a reference that is left in a text is not.
+    // Defined references are links, so a reference left in a text is undefined.
     for (const { line, text } of document.markdown?.texts ?? []) {
       for (const [whole] of text.matchAll(REFERENCE)) {
         yield {

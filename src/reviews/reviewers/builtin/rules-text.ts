@@ -27,7 +27,7 @@ const todoMark: Rule = {
           .slice(index + found.length, index + found.length + 300)
           .replace(/^[\s:()-]+/, "")
           .trim();
-        // A mark without words is told from others by where it stands.
+        // Marks without words are distinguished by their place.
         const key = /\w+\W+\w+/.test(note) ? note : `${line.place} ${note}`;
         const name = mark.toUpperCase();
         yield {

@@ -7,7 +7,7 @@ import { TEXT_RULES } from "./rules-text.ts";
 /** Every rule, the weightiest first: where there are too many remarks, those of the later ones are left out. */
 export const RULES: readonly Rule[] = [...TEXT_RULES, ...JSON_RULES, ...MARKDOWN_RULES, ...CODE_RULES];
 
-/** For docs/reviews.md, which a test compares. */
+/** The table in docs/reviews.md, which a test compares. */
 export function ruleTable(): string {
   const rows = RULES.map(
     ({ id, aspect, kinds, readsLines, finds }) =>

@@ -1,13 +1,13 @@
 import type { ReviewSession } from "./session.ts";
 
-/** Where the sessions of a provider live: a directory, or the store of a host. */
-export interface SessionHome {
+/** Where the sessions of a provider are stored: a directory, or the store of a host. */
+export interface SessionBackend {
   /**
-   * Does something with a session while nobody else, in this process or another, can: what `work` returns is kept before the promise
-   * resolves. `busy` when others hold it for too long, `unknown` when there is none of this id.
+   * Works on a session exclusively, across processes: the result of `work` is kept before the promise resolves. `busy` when others
+   * hold the session for too long, `unknown` when no session has this id.
    */
   withSession<T>(sessionID: string, work: (session: ReviewSession) => Promise<Kept<T>>): Promise<Held<T>>;
-  /** The same with a session that is new. */
+  /** Works on a new session in the same way. */
   withNewSession<T>(work: (session: ReviewSession) => Promise<Kept<T>>): Promise<T>;
   /** A copy under a new id. */
   fork(sessionID: string): Promise<string | undefined>;

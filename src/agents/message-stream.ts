@@ -8,24 +8,24 @@ export interface Speaker {
   readonly nodeId: string;
   readonly runId: string;
   readonly scrubber: Pick<Scrubber, "scrubText">;
-  /** Whether the log is told what was said, or only that something was. */
+  /** Whether the log has the text of messages, or only that there were some. */
   readonly content: boolean;
-  /** How much of what an agent reasons is told. */
+  /** How much of an agent's reasoning is logged. */
   readonly verbosity?: Verbosity;
   emit(event: EventDraft): void;
 }
 
 export type Verbosity = "full" | "summary" | "off";
 
-/** What a summary of what an agent reasons may have. */
+/** The token limit of a reasoning summary. */
 export const SUMMARY_TOKENS = 512;
 const TOKEN_CHARACTERS = 4;
 
 export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "error";
 
 /**
- * What an agent says while it works, in chunks. What a model says in one call is one message: its last chunk says so, and how the
- * message ended. One that broke off ended with an error, and what it said counts for nothing.
+ * The text of an agent while it works, in chunks. The text of one model call is one message: its last chunk says so, and how the
+ * message ended. One that broke off ended with an error, and its text does not count.
  */
 export class Messages {
   readonly #speaker: Speaker;
@@ -82,7 +82,7 @@ export function tokensOf({ inputTokens, outputTokens }: Usage) {
   return { promptTokens: inputTokens, completionTokens: outputTokens, totalTokens: inputTokens + outputTokens };
 }
 
-/** How much of a text is shown when. */
+/** Decides which part of a text is shown when. */
 export type Pieces = Pick<CleanText, "add" | "end" | "drop">;
 
 /** Pieces of a text that is known to be clean as a whole: each is shown as it is, once it is known whether it is the last. */
@@ -104,14 +104,14 @@ export class ClearText implements Pieces {
   }
 }
 
-/** What an agent reasons comes in pieces and is told once more as a whole before anything else happens. */
+/** Reasoning comes in pieces and is logged once more as a whole before any other event. */
 export class Reasoning {
   readonly #speaker: Speaker;
   readonly #pending: CleanText;
   readonly #verbosity: Verbosity;
   #text = "";
   #pieces = 0;
-  #told = false;
+  #logged = false;
 
   constructor(speaker: Speaker) {
     this.#speaker = speaker;
@@ -123,18 +123,18 @@ export class Reasoning {
     if (this.#verbosity !== "off") this.#show(this.#pending.add(piece));
   }
 
-  /** At least once in an invocation, also of an agent that keeps it to itself. */
+  /** Logs the reasoning, at least once in an invocation, also for an agent without any. */
   close(): void {
     this.#show(this.#pending.end());
-    if (this.#told && this.#pieces === 0) return;
-    this.#told = true;
-    this.#tell({});
+    if (this.#logged && this.#pieces === 0) return;
+    this.#logged = true;
+    this.#log({});
   }
 
-  /** It comes again from its beginning. */
+  /** The reasoning is discarded and comes again from its beginning. */
   breakOff(): void {
     this.#pending.drop();
-    if (this.#pieces > 0) this.#tell({ superseded: true });
+    if (this.#pieces > 0) this.#log({ superseded: true });
   }
 
   #show(delta: string): void {
@@ -146,7 +146,7 @@ export class Reasoning {
     if (this.#verbosity === "full") this.#speaker.emit({ type: "agent.reasoning.delta", nodeId, payload });
   }
 
-  #tell(more: { readonly superseded?: true }): void {
+  #log(more: { readonly superseded?: true }): void {
     const { agentId, nodeId } = this.#speaker;
     const verbosity = this.#pieces === 0 ? "off" : this.#verbosity;
     const most = verbosity === "summary" ? SUMMARY_TOKENS * TOKEN_CHARACTERS : Number.POSITIVE_INFINITY;

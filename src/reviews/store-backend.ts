@@ -5,38 +5,38 @@ import type { Caller } from "../protocol/identity/identity.ts";
 import type { StoredReview } from "../store/port/reviews.ts";
 import type { Committed, Store, Unit } from "../store/port/store.ts";
 import { newSession, type ReviewSession } from "./provider/session.ts";
-import type { Held, Kept, SessionHome } from "./provider/session-home.ts";
+import type { Held, Kept, SessionBackend } from "./provider/session-backend.ts";
 import { isSessionID, newSessionID } from "./provider/stream-ids.ts";
 import { cleanRound, cleanSession } from "./server/clean-review.ts";
 import { roundsOf } from "./server/read-rounds.ts";
 import { movementOf, type ReviewMemory, type ReviewRound } from "./server/review-round.ts";
 import { keptSession, SESSION_CHARACTERS_MAX } from "./server/session-limits.ts";
 
-export interface StoreHomeSettings {
-  /** How long a session is held by a process that says no more. */
+export interface StoreBackendSettings {
+  /** The time for which a silent process holds a session. */
   readonly leaseMs: number;
-  /** How long to wait for a session that others hold, and how often to look. */
+  /** The time to wait for a session that others hold, and the interval of the checks. */
   readonly busyMs: number;
   readonly pollMs: number;
 }
 
 /**
- * A client that is told to come back holds no connection; one that comes back a moment too early is let in. A requester that tries
- * three times, as ours does, outlasts the lease of a host that was killed.
+ * Clients that are asked to retry hold no connection; one that retries a moment too early is let in. A requester with three
+ * attempts, the default, outlasts the lease of a host that was killed.
  */
-export const STORE_HOME_DEFAULTS: StoreHomeSettings = { leaseMs: 10_000, busyMs: 5000, pollMs: 100 };
+export const STORE_BACKEND_DEFAULTS: StoreBackendSettings = { leaseMs: 10_000, busyMs: 5000, pollMs: 100 };
 
-/** What is needed of a store to keep sessions in it. */
+/** The functions of a store that sessions need. */
 export type ReviewStore = Pick<
   Store,
   "readReview" | "latestReview" | "reviewRounds" | "claimReview" | "renewReview" | "releaseReview" | "commit"
 >;
 
-export interface StoreHomeOf {
+export interface StoreBackendOf {
   readonly host: Pick<Host, "nowMs" | "newId" | "scrubber"> & { readonly store: ReviewStore };
-  /** Whose sessions they are, and who asks now. */
+  /** The owner of the sessions, who makes this request. */
   readonly caller: Caller;
-  /** Who reviews now. */
+  /** The reviewer of this turn. */
   readonly agent: string;
 }
 
@@ -44,8 +44,8 @@ export interface StoreHomeOf {
  * Sessions in the store of a host, as the caller may see them. A lease keeps others out while a review is made, and what is written
  * at its end is refused when the lease was lost: of two who answer the same turn, one has never answered.
  */
-export function storeHome(of: StoreHomeOf, settings: Partial<StoreHomeSettings> = {}): SessionHome {
-  const all = { ...STORE_HOME_DEFAULTS, ...settings };
+export function storeBackend(of: StoreBackendOf, settings: Partial<StoreBackendSettings> = {}): SessionBackend {
+  const all = { ...STORE_BACKEND_DEFAULTS, ...settings };
   const { store } = of.host;
   return {
     withSession: (sessionID, work) => withSession(of, all, sessionID, work),
@@ -64,8 +64,8 @@ export function memoryOf({ memory }: StoredReview): ReviewMemory {
 }
 
 async function withSession<T>(
-  of: StoreHomeOf,
-  settings: StoreHomeSettings,
+  of: StoreBackendOf,
+  settings: StoreBackendSettings,
   sessionID: string,
   work: (session: ReviewSession) => Promise<Kept<T>>,
 ): Promise<Held<T>> {
@@ -86,7 +86,7 @@ async function withSession<T>(
     return committed.ok ? { ok: true, result } : { ok: false, why: whyNot(committed) };
   } finally {
     stopRenewing();
-    // Where this cannot be done either, the lease ends by itself.
+    // Where the release fails too, the lease expires.
     if (!isFree) await store.releaseReview(sessionID, owner).catch(() => {});
   }
 }
@@ -97,8 +97,8 @@ function whyNot({ refusal }: Extract<Committed, { ok: false }>): "unknown" | "bu
 }
 
 async function claim(
-  { host: { store, nowMs }, caller }: StoreHomeOf,
-  { leaseMs, busyMs, pollMs }: StoreHomeSettings,
+  { host: { store, nowMs }, caller }: StoreBackendOf,
+  { leaseMs, busyMs, pollMs }: StoreBackendSettings,
   sessionId: string,
   owner: string,
 ): Promise<StoredReview | "held" | undefined> {
@@ -111,8 +111,8 @@ async function claim(
 }
 
 function keepRenewing(
-  { host: { store, nowMs } }: StoreHomeOf,
-  { leaseMs }: StoreHomeSettings,
+  { host: { store, nowMs } }: StoreBackendOf,
+  { leaseMs }: StoreBackendSettings,
   sessionId: string,
   owner: string,
 ): () => void {
@@ -124,7 +124,7 @@ function keepRenewing(
   return () => clearInterval(timer);
 }
 
-async function withNewSession<T>(of: StoreHomeOf, work: (session: ReviewSession) => Promise<Kept<T>>): Promise<T> {
+async function withNewSession<T>(of: StoreBackendOf, work: (session: ReviewSession) => Promise<Kept<T>>): Promise<T> {
   const fresh = newSession(newSessionID(of.host.nowMs()));
   const stored = begun(of, fresh.sessionID);
   const { session = fresh, result } = await work(fresh);
@@ -134,7 +134,7 @@ async function withNewSession<T>(of: StoreHomeOf, work: (session: ReviewSession)
 }
 
 /** As it stands before it is written for the first time. */
-function begun({ host, caller, agent }: StoreHomeOf, sessionId: string): StoredReview {
+function begun({ host, caller, agent }: StoreBackendOf, sessionId: string): StoredReview {
   const atMs = host.nowMs();
   return {
     sessionId,
@@ -151,7 +151,7 @@ function begun({ host, caller, agent }: StoreHomeOf, sessionId: string): StoredR
 }
 
 function unitOf(
-  { host, caller, agent }: StoreHomeOf,
+  { host, caller, agent }: StoreBackendOf,
   stored: StoredReview,
   before: ReviewMemory,
   after: ReviewSession,
@@ -184,14 +184,14 @@ function unitOf(
   };
 }
 
-/** How much was said, and never what. */
+/** Counts only, never content. */
 function counted(agent: string, round: ReviewRound | undefined) {
   if (round === undefined) return { agent };
   const { iteration, outcome, remarks, decisions } = round;
   return { agent, iteration, outcome, remarks: remarks.length, decisions: decisions.length };
 }
 
-async function fork(of: StoreHomeOf, sessionID: string): Promise<string | undefined> {
+async function fork(of: StoreBackendOf, sessionID: string): Promise<string | undefined> {
   const { host, caller } = of;
   const source = await host.store.readReview(caller, sessionID);
   if (source === undefined) return undefined;

@@ -9,7 +9,7 @@ import { engineOn } from "../testing/engine.ts";
 import { createDatabase } from "../testing/postgres.ts";
 import { newSession, type ReviewSession } from "./provider/session.ts";
 import { DEFAULT_WAITS_MS } from "./requester/retry.ts";
-import { STORE_HOME_DEFAULTS, type StoreHomeSettings, storeHome } from "./store-home.ts";
+import { STORE_BACKEND_DEFAULTS, type StoreBackendSettings, storeBackend } from "./store-backend.ts";
 
 const CALLER: Caller = {
   tenant: "t1",
@@ -85,8 +85,8 @@ describe.each(PLACES)("sessions in the store of %s", (_, open) => {
   });
   afterAll(() => place.drop());
 
-  const homeOf = (i: 0 | 1, settings: Partial<StoreHomeSettings> = {}, caller = CALLER) =>
-    storeHome({ host: hosts[i], caller, agent: "qualitative-reviewer" }, { busyMs: 0, pollMs: 1, ...settings });
+  const homeOf = (i: 0 | 1, settings: Partial<StoreBackendSettings> = {}, caller = CALLER) =>
+    storeBackend({ host: hosts[i], caller, agent: "qualitative-reviewer" }, { busyMs: 0, pollMs: 1, ...settings });
   const begin = () => homeOf(0).withNewSession(async (session) => ({ session, result: session.sessionID }));
 
   test("are there as soon as they were reported, and nobody else sees them", async () => {
@@ -159,7 +159,7 @@ describe.each(PLACES)("sessions in the store of %s", (_, open) => {
     });
     await working.promise;
     // When the last of three attempts is made, of which two were told to come back.
-    laterMs = 2 * STORE_HOME_DEFAULTS.busyMs + DEFAULT_WAITS_MS.reduce((sum, ms) => sum + ms, 0);
+    laterMs = 2 * STORE_BACKEND_DEFAULTS.busyMs + DEFAULT_WAITS_MS.reduce((sum, ms) => sum + ms, 0);
     const taken = await homeOf(1).withSession(sessionID, async () => ({ result: "taken over" }));
     expect(taken).toEqual({ ok: true, result: "taken over" });
     done.resolve();

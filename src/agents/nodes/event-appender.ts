@@ -3,8 +3,8 @@ import type { EventDraft } from "../../protocol/events.ts";
 
 const ATTEMPTS = 3;
 
-/** Writes what an agent does while it does it, in order: what comes while one batch is being written is the next one. */
-export class Telling {
+/** Writes the events of an agent while it works, in order: events that come while a batch is written are the next batch. */
+export class EventAppender {
   readonly #context: Pick<EffectContext, "append" | "signal">;
   #pending: EventDraft[] = [];
   #writing: Promise<void> | undefined;
@@ -14,20 +14,20 @@ export class Telling {
     this.#context = context;
   }
 
-  readonly tell = (event: EventDraft): void => {
+  readonly append = (event: EventDraft): void => {
     if (this.#refused !== undefined) return;
     this.#pending.push(event);
     this.#writing ??= this.#write();
   };
 
-  /** Writes these and what belongs to them in one commit, after all that was told before. Rejects when they were not written. */
-  readonly write: EffectContext["append"] = async (events, beside) => {
-    await this.told();
-    await this.#context.append(events, beside);
+  /** Writes these events and their side writes in one commit, after all earlier events. Rejects when they were not written. */
+  readonly write: EffectContext["append"] = async (events, sideWrites) => {
+    await this.flushed();
+    await this.#context.append(events, sideWrites);
   };
 
-  /** Resolves once all of it is durable. Rejects when it no longer counts. */
-  readonly told = async (): Promise<void> => {
+  /** Resolves once all events so far are durable. Rejects when they no longer count. */
+  readonly flushed = async (): Promise<void> => {
     await this.#writing;
     if (this.#refused !== undefined) throw this.#refused.reason;
   };
@@ -41,7 +41,7 @@ export class Telling {
     this.#writing = undefined;
   }
 
-  /** What another node wanted written in the same commit may have been refused, and these with it; then they are written again. */
+  /** A write of another node in the same commit may have been refused, and these events with it; then they are written again. */
   async #put(batch: readonly EventDraft[]): Promise<void> {
     const { append, signal } = this.#context;
     for (let attempt = 1; ; attempt++) {

@@ -24,28 +24,25 @@ export class RecentRefusals {
   }
 }
 
-/**
- * Writes down that somebody wanted something and that nothing came of it: in a run of its own, unless there is one already. Gives the
- * error with that run in it.
- */
-export async function told(
+/** Records a refused transition: in a run of its own, unless there is one already. Returns the error with that run in it. */
+export async function recordRefusal(
   host: Host,
   refusals: RecentRefusals,
   wanted: Wanted,
   error: AppError,
-  standing?: string,
+  gateRunId?: string,
 ): Promise<AppError> {
   const { caller, agentId, request } = wanted;
-  const subject = JSON.stringify([caller.keyId, caller.principal, agentId, request, error.code, standing ?? null]);
+  const subject = JSON.stringify([caller.keyId, caller.principal, agentId, request, error.code, gateRunId ?? null]);
   const known = refusals.find(subject, host.nowMs());
   if (known !== undefined) return new AppError(error.code, { ...error.details, runId: known });
   const atMs = host.nowMs();
-  const runId = standing ?? host.newId("run");
+  const runId = gateRunId ?? host.newId("run");
   const { conditions } = error.details;
   const details = { runId, transition: request.transition, code: error.code, conditions };
   const committed = await commit(host, {
     tenant: caller.tenant,
-    ...(standing === undefined ? refusedRun(host, runId, wanted, error, atMs) : {}),
+    ...(gateRunId === undefined ? refusedRun(host, runId, wanted, error, atMs) : {}),
     audit: [auditDraft(caller, atMs, targetOf(wanted), { action: "deployment.refused", details })],
   });
   if (committed === "moved") throw new Error("a refusal alone was refused");

@@ -13,7 +13,7 @@ import { certificateProblems } from "./certificate.ts";
 import { allCertificates } from "./certificate-store.ts";
 import { hashesOf, type RecordedJudge, UNVERSIONED } from "./certified-judge.ts";
 
-export interface JudgeStanding {
+export interface JudgeCertification {
   /** The one that counts, whether it holds or not. */
   readonly certificate?: CertificateRecord;
   /** Why the judge is not certified; each of them. */
@@ -29,20 +29,20 @@ const NO_JUDGE: CertificateProblem = {
  * Whether a judge is certified for the rubrics of a suite. What counts is its newest certificate, however good an older one is: who
  * calibrates until the figures please has calibrated nothing.
  */
-export async function judgeStanding(
+export async function judgeCertification(
   { store, nowMs }: Pick<Host, "store" | "nowMs">,
   visible: Visibility,
   suite: AgentEvalSuite,
   judge: RecordedJudge | undefined,
   bar: CertificateBar = {},
-): Promise<JudgeStanding> {
+): Promise<JudgeCertification> {
   if (judge === undefined) return { problems: [NO_JUDGE] };
   if (!judge.versioned) return { problems: [UNVERSIONED] };
   const all = await allCertificates(store, visible, suite.suiteId);
   const hashes = hashesOf(judge, suite);
   const names = ["promptSha256", "modelSha256", "rubricSha256"] as const;
   const fits = ({ certificate }: CertificateRecord) => names.every((name) => certificate.hashes[name] === hashes[name]);
-  // Where none fits, the newest says what has changed since.
+  // Where none fits, the problems are those of the newest.
   const record = all.find(fits) ?? all[0];
   const problems = problemsOf(record, hashes, nowMs(), bar);
   return { ...(record === undefined ? {} : { certificate: record }), problems };
@@ -58,7 +58,7 @@ export function problemsOf(
   return certificateProblems(record?.certificate, { hashes, now: new Date(nowMs).toISOString(), minKappa, minN });
 }
 
-/** Undefined where none is asked for. */
+/** Undefined where no certificate is required. */
 export function barOf(required: RequireCertificate | undefined): CertificateBar | undefined {
   if (required === undefined || required === false) return undefined;
   return required === true ? {} : required;

@@ -6,24 +6,24 @@ import { codeOf } from "./error-code.ts";
 import { makeDirectory } from "./make-directory.ts";
 import { readRegularFile } from "./read-regular.ts";
 import { newSession, type ReviewSession } from "./session.ts";
+import type { Held, Kept, SessionBackend } from "./session-backend.ts";
 import { readSessionFile, type StoredSession, sessionFileText } from "./session-file.ts";
-import type { Held, Kept, SessionHome } from "./session-home.ts";
 import { isSessionID, newSessionID } from "./stream-ids.ts";
 import { removeDrafts, replaceFile } from "./whole-file.ts";
 
-export interface DirectoryHomeOptions {
-  /** How long to wait for a session that others hold. */
+export interface DirectoryBackendOptions {
+  /** The time to wait for a session that others hold. */
   readonly busyMs?: number;
 }
 
 export const BUSY_MS = 30_000;
 
 /**
- * Sessions as directories, each with a `session.json` that is replaced as a whole: whoever reads it, also without us, finds the state
- * after one turn or after the next. A directory without that file is a session that was never reported to anybody.
- * Throws `unusable_input` when the directory cannot be used.
+ * Sessions as directories, each with a `session.json` that is replaced as a whole: readers, also other programs, find the state
+ * after one turn or after the next. A directory without that file is a session that was never reported to a requester. Throws
+ * `unusable_input` when the directory cannot be used.
  */
-export function directoryHome(root: string, { busyMs = BUSY_MS }: DirectoryHomeOptions = {}): SessionHome {
+export function directoryBackend(root: string, { busyMs = BUSY_MS }: DirectoryBackendOptions = {}): SessionBackend {
   const explained = <T>(work: Promise<T>): Promise<T> => work.catch((error) => Promise.reject(unusable(root, error)));
   return {
     withSession: (sessionID, work) => explained(withSession(root, sessionID, busyMs, work)),
@@ -55,7 +55,7 @@ async function withSession<T>(
   }
 }
 
-/** False when the session was taken from us: then somebody else has gone on with it. */
+/** False when another process took the session over and has gone on with it. */
 async function keep(
   dir: string,
   lock: DirectoryLock,
@@ -71,7 +71,7 @@ async function keep(
 
 async function withNewSession<T>(root: string, work: (session: ReviewSession) => Promise<Kept<T>>): Promise<T> {
   const fresh = newSession(newSessionID(Date.now()));
-  // Made before the work, so that nobody waits for a review to hear that it cannot be kept.
+  // Directories are made before the work, so that a session that cannot be kept fails before its review.
   const dir = join(root, fresh.sessionID);
   await makeDirectory(dir);
   try {
@@ -79,7 +79,7 @@ async function withNewSession<T>(root: string, work: (session: ReviewSession) =>
     await replaceFile(join(dir, FILE), sessionFileText(session, []));
     return result;
   } catch (error) {
-    // It was reported to nobody. Where it cannot be removed either, it is in nobody's way.
+    // The session was never reported, so a directory that cannot be removed does no harm.
     await rmdir(dir).catch(() => {});
     throw error;
   }

@@ -2,16 +2,16 @@ import { compileSchema } from "../engine/schemas/decide/json-schema.ts";
 import type { AgentAnswer, AgentFailure } from "./binding.ts";
 import type { Invocation, Invoked } from "./invocation.ts";
 
-/** What an answer comes to. */
-export type Judged = Pick<
+/** The outcome of an answer. */
+export type AssessedAnswer = Pick<
   Invoked,
   "outcome" | "output" | "failure" | "refusal" | "handoff" | "confidence" | "schemaValid"
 >;
 
 type Handoff = NonNullable<Invoked["handoff"]>;
 
-/** By the schema of the agent, and by how sure it is. */
-export function judge({ agent, threshold, scrubber }: Invocation, answer: AgentAnswer): Judged {
+/** Assesses an answer by the return schema and the confidence threshold of the agent. */
+export function assessAnswer({ agent, threshold, scrubber }: Invocation, answer: AgentAnswer): AssessedAnswer {
   if (answer.type === "refused") return { outcome: "refused", refusal: answer.reason };
   if (answer.type === "failed") return { outcome: "failed", failure: answer.error };
   const { output, confidence, handoff } = answer;
@@ -30,7 +30,7 @@ export function judge({ agent, threshold, scrubber }: Invocation, answer: AgentA
   };
 }
 
-/** To whom and why is told to everybody who sees the run. */
+/** The target and the reason of a handoff are visible to all readers of the run. */
 function cleanHandoff(
   { toAgentId, reason }: Handoff,
   { scrubText }: Pick<Invocation["scrubber"], "scrubText">,
@@ -38,7 +38,7 @@ function cleanHandoff(
   return { toAgentId: scrubText(toAgentId), ...(reason === undefined ? {} : { reason: scrubText(reason) }) };
 }
 
-/** Undefined when the agent takes such a task. */
+/** The refusal of a task that does not fit the task schema of the agent; undefined for one that fits. */
 export function refusedTask({ agent, input }: Invocation): AgentAnswer | undefined {
   const { agentId, taskSchema } = agent;
   const problems = taskSchema === undefined ? [] : compileSchema(taskSchema, "task schema")(input);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RecentRefusals } from "./tell-refusal.ts";
+import { RecentRefusals } from "./record-refusal.ts";
 
 test("a refusal is told once in a minute, and again after that", () => {
   const refusals = new RecentRefusals();

@@ -9,7 +9,7 @@ import { ended, workbench } from "../../testing/workbench.ts";
 import { evidenceSources } from "../evidence/evidence-sources.ts";
 import { certificateOf } from "./certificate.ts";
 import { certifiedJudge, recordedJudge } from "./certified-judge.ts";
-import { judgeStanding } from "./judge-standing.ts";
+import { judgeCertification } from "./judge-certification.ts";
 
 const bench = workbench();
 const DAY_MS = 86_400_000;
@@ -31,7 +31,7 @@ const codes = async (more: { days?: number; visible?: object; suite?: typeof SUI
   const host = { store: bench.store, nowMs: () => Date.now() + (more.days ?? 0) * DAY_MS };
   const visible = { tenant: "t1", ...more.visible };
   const recorded = recordedJudge(more.judge ?? judge);
-  return (await judgeStanding(host, visible, more.suite ?? SUITE, recorded)).problems.map(({ code }) => code);
+  return (await judgeCertification(host, visible, more.suite ?? SUITE, recorded)).problems.map(({ code }) => code);
 };
 
 describe("a judge", () => {
@@ -45,7 +45,7 @@ describe("a judge", () => {
     expect(await codes({ visible: { tenant: "t2" } })).toEqual(["certificate_missing"]);
     expect(await codes({ visible: { workspace: "w1" } })).toEqual(["certificate_missing"]);
     const host = { store: bench.store, nowMs: () => Date.now() };
-    const unknown = await judgeStanding(host, { tenant: "t1" }, SUITE, undefined);
+    const unknown = await judgeCertification(host, { tenant: "t1" }, SUITE, undefined);
     expect(unknown.problems.map(({ code }) => code)).toEqual(["judge_missing"]);
   });
 
