@@ -103,8 +103,8 @@ function overridesOf({ override, aggregateScore, passed, complete }: EvalReport)
     const who = `${codeSpan(by)}${adjudicated ? ", adjudicated" : ""}`;
     return `| ${codeSpan(taskId)} | ${figure(original.score)}, ${word(original.passed)} | ${given} | ${who} |`;
   });
-  const doubted = disputed.map(({ taskId, said }) => {
-    const who = said.map(({ kind, by }) => `${kind} by ${codeSpan(by)}`).join(", ");
+  const doubted = disputed.map(({ taskId, said: judgments }) => {
+    const who = judgments.map(({ kind, by }) => `${kind} by ${codeSpan(by)}`).join(", ");
     return `| ${codeSpan(taskId)} | | disputed | ${who} |`;
   });
   const rows = [...scored, ...doubted];

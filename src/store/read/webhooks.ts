@@ -148,7 +148,7 @@ export async function forgetUndelivered({ read, write }: Handles, { tenant, webh
   }
 }
 
-/** What waits for a webhook that was disabled, and that nobody holds, is dead. */
+/** Marks the unleased deliveries of a disabled webhook as dead. */
 export async function buryDeliveries(write: Kysely<Tables>, webhookId: string, atMs: number): Promise<void> {
   for (let more = true; more; ) {
     const { numUpdatedRows } = await write
