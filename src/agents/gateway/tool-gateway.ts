@@ -3,7 +3,6 @@ import type { AddressInfo } from "node:net";
 import { GrowingBytes } from "../../formats/text/growing-bytes.ts";
 import type { ToolSurface } from "../tool-surface.ts";
 import { answerRequest, type GatewayAnswer, type GatewayRequest, refusal } from "./gateway-answer.ts";
-import { isLoopback } from "./loopback.ts";
 import { type OfferLimits, ToolOffer, tokenDigest } from "./tool-offer.ts";
 
 export interface GatewaySettings extends OfferLimits {
@@ -164,4 +163,15 @@ function write(response: ServerResponse, { status, body, headers }: GatewayAnswe
   const type = body === undefined ? {} : { "content-type": "application/json; charset=utf-8" };
   response.writeHead(status, { "cache-control": "no-store", ...type, ...headers });
   response.end(body === undefined ? undefined : JSON.stringify(body));
+}
+
+/** Whether a URL names this machine by what is written there. A name that merely resolves to it does not count. */
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    /^127\.[\d.]+$/.test(hostname)
+  );
 }

@@ -156,7 +156,7 @@ describe("assay policy", () => {
     const file = join(folder, "wrong.json");
     writeFileSync(file, JSON.stringify({ promote: { active: { gate: { requiredRole: "wizard" } } } }));
     const wrong = await assay(["policy", "set", "local.test.wrong", file]);
-    expect(wrong).toMatchObject({ exit: 2, err: expect.stringContaining("names role wizard") });
+    expect(wrong).toMatchObject({ exit: 2, err: expect.stringContaining("names the undefined role wizard") });
     writeFileSync(file, "{");
     expect((await assay(["policy", "set", "local.test.wrong", file])).exit).toBe(2);
     expect((await assay(["policy", "set", "local.test.wrong", join(folder, "absent.json")])).exit).toBe(2);

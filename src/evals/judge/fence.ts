@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 const CHARACTERS = 32;
 
 /**
- * A word that occurs in none of the texts, whatever their case, so that nothing in them can look like the end of them. The same for the
- * same texts: who asks twice asks the same.
+ * A word that occurs in none of the texts, in any case, so that no part of them can look like their end. It is a hash of the texts: the
+ * same texts have the same fence.
  */
 export function fenceFor(texts: readonly string[]): string {
   const all = texts.map((text) => text.toLowerCase());

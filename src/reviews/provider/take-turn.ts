@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CheckedRequest, readRequest } from "../../formats/reviews/request.ts";
+import { REMARK_ID } from "../../formats/reviews/response.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { DEFAULT_AGENT, type Reviewer } from "../reviewer.ts";
 import { beginTurn, type Turn, withDecisions } from "./begin-turn.ts";
@@ -8,7 +9,6 @@ import { fingerprintOf } from "./fingerprint.ts";
 import { errorResponse, finishTurn, type Review } from "./finish-turn.ts";
 import type { ReviewSession } from "./session.ts";
 import type { Kept, SessionBackend } from "./session-backend.ts";
-import { isUsable } from "./usable-review.ts";
 
 export interface TurnAsked {
   /** The request as it came. */
@@ -148,4 +148,10 @@ async function reviewed(
     stop.abort();
     over.abort();
   }
+}
+
+/** Remark ids must differ, because decisions name remarks by them. */
+function isUsable({ remarks }: Review): boolean {
+  const ids = remarks.map(({ id }) => id);
+  return ids.every((id) => REMARK_ID.test(id)) && new Set(ids).size === ids.length;
 }

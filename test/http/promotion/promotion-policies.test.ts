@@ -66,11 +66,11 @@ describe("a promotion policy", () => {
     ["a state that nothing is promoted to", { promote: { paused: reviewer } }, "must not have"],
     ["a rule that nobody knows", { pause: { gate: { requiredRole: "admin", mood: "good" } } }, "must not have"],
     ["a gate for nobody", { pause: { gate: { quorum: 2 } } }, "pause.gate needs requiredRole or requiredScope"],
-    ["a role that nobody defined", { pause: { gate: { requiredRole: "wizard" } } }, "names role wizard"],
+    ["a role that nobody defined", { pause: { gate: { requiredRole: "wizard" } } }, "names the undefined role wizard"],
     [
       "an override for a role that nobody defined",
       { pause: { gate: { requiredRole: "admin", override: { requiredRole: "wizard" } } } },
-      "names role wizard",
+      "names the undefined role wizard",
     ],
     ["a scope that there is not", { pause: { gate: { requiredScope: "deploy:all" } } }, "names scope deploy:all"],
     [
