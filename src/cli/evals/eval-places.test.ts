@@ -82,7 +82,7 @@ describe("a local flow with the address of a server in the environment", () => {
     expect((await assay("eval", "compare", "latest", "latest")).code).toBe(0);
     expect((await assay("eval", "run", suite, "--agent", AGENT_ID, "--baseline", "latest")).code).toBe(0);
     expect((await assay("suite", "links", "--run", "latest")).code).toBe(0);
-    expect((await assay("suite", "add-from", "latest", "--check")).err).toContain("corrected");
+    expect((await assay("suite", "add-from", "latest", "--check")).err).toContain("correction");
   });
 
   test("names what is not there, and the folder or server that was asked", async () => {

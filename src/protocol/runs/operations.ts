@@ -126,7 +126,7 @@ export const RUN_OPERATIONS = {
     method: "POST",
     path: "/v1/runs/{runId}:resume",
     tag: "runs",
-    summary: "Let a paused run go on.",
+    summary: "Resume a paused run.",
     access: "runs:cancel",
     gate: { capability: "pauseResume", off: "not_found" },
     body: ResumeRunRequest,
