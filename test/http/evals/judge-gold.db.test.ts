@@ -119,7 +119,7 @@ describe.each(HTTP_STORES)("what a judge is compared with on %s", (_, open) => {
     const [ana, ben] = [await Member.join(bench.host, `ana-${runId}`), await Member.join(bench.host, `ben-${runId}`)];
     expect((await ana.ask("POST", `${item}:judge`, { value: "fail" })).statusCode).toBe(200);
     expect((await ben.ask("POST", `${item}:judge`, { value: "pass" })).statusCode).toBe(200);
-    denied(await bench.calibrate({ suite: refOf(suite), runIds: [runId] }), "validation_error", /nobody has said/);
+    denied(await bench.calibrate({ suite: refOf(suite), runIds: [runId] }), "validation_error", /has a label/);
     const settled = await bench.host.ask("POST", `${item}:adjudicate`, { json: { value: "fail", note: "too short" } });
     expect(settled.statusCode, settled.payload).toBe(200);
     for (const name of ["cid", "dan"]) {

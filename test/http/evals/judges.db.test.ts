@@ -163,7 +163,7 @@ describe.each(HTTP_STORES)("the judge of evaluations on %s", (_, open) => {
     await bench.host.keep(golden);
     const before = bench.judge.asked.length;
     const base = { suite: refOf(suite), runIds: [runId] };
-    denied(await bench.calibrate(base), "validation_error", /nobody has said/);
+    denied(await bench.calibrate(base), "validation_error", /has a label/);
     expectError(await bench.calibrate({ ...base, suite: "local.test.evals.none@1.0.0" }), "not_found");
     denied(await bench.calibrate({ ...base, suite: refOf(golden) }), "validation_error", /has no rubric/);
     expectError(await bench.calibrate({ ...base, runIds: ["run-none"] }), "not_found");

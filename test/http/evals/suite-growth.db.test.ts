@@ -79,7 +79,7 @@ describe.each(HTTP_STORES)("a task that is made of a corrected run on %s", (_, o
       }));
       const suite = await bench.suite(tasks);
       const runId = await bench.evaluate(suite);
-      await bench.refused({ runId }, /nobody has corrected/);
+      await bench.refused({ runId }, /has no correction/);
       await bench.correct(runId, "whole");
       await bench.refused({ runId }, /several tasks/);
       await bench.correct(runId, "nothing", { eventId: await bench.eventOf(runId, "eval.started") });
