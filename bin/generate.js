@@ -53,7 +53,8 @@ export const generated = [
   },
   {
     path: "src/protocol/routes.ts",
-    make: async (load) => (await load("http/documents/client-routes")).clientRoutes((await load("protocol/calls")).CALLS),
+    make: async (load) =>
+      (await load("http/documents/client-routes")).clientRoutes((await load("protocol/calls")).CALLS),
   },
   ...SCHEMAS.map((name) => ({
     path: `docs/schemas/${name}.schema.json`,
