@@ -52,8 +52,9 @@ export const generated = [
     make: async (load) => (await load("cli/program/reference")).settingsReference(),
   },
   {
-    path: "src/sdk/routes.ts",
-    make: async (load) => (await load("http/documents/client-routes")).clientRoutes((await load("sdk/calls")).CALLS),
+    path: "src/protocol/routes.ts",
+    make: async (load) =>
+      (await load("http/documents/client-routes")).clientRoutes((await load("protocol/calls")).CALLS),
   },
   ...SCHEMAS.map((name) => ({
     path: `docs/schemas/${name}.schema.json`,

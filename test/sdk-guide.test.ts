@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CALLS } from "../src/sdk/calls.ts";
+import { CALLS } from "../src/protocol/calls.ts";
 import { connect } from "../src/sdk/connect.ts";
 import { codeBlocks } from "../src/testing/guide.ts";
 import { tempDir } from "../src/testing/temp-dir.ts";

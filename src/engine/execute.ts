@@ -137,7 +137,7 @@ function plainRuling(events: readonly EventDraft[]): Ruling {
 }
 
 /** Throws `not_found` for runs that do not exist and for those of others alike. */
-export async function visibleRun(host: Host, visible: Visibility, runId: string): Promise<Run> {
+export async function visibleRun(host: Pick<Host, "store">, visible: Visibility, runId: string): Promise<Run> {
   const run = await host.store.readRun(visible, runId);
   if (!run) throw new AppError("not_found", { what: "run", runId });
   if (run.engineVersion > ENGINE_VERSION) {

@@ -12,6 +12,9 @@ export const open = { additionalProperties: true } as const;
 export const Count = Type.Integer({ minimum: 0 });
 export const Share = Type.Number({ minimum: 0, maximum: 1 });
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
+/** Of lists: how many, and after which. */
+export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
+export const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 512 }));
 
 const compiled = new WeakMap<TSchema, Validator>();
 

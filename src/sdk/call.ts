@@ -1,19 +1,20 @@
 import { ConnectionError, thrownAs } from "./errors.ts";
+import type { ClientResponse } from "./response.ts";
 import type { ClientSettings } from "./settings.ts";
 
 /** An answer with the response it came in: status, headers, request id. */
 export interface WithResponse<T> {
   readonly data: T;
-  readonly response: Response;
+  readonly response: ClientResponse;
 }
 
 /** A request under way: a promise of its answer. The request is sent at once, whether or not it is awaited. */
 export class Call<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = "Call";
-  readonly #response: Promise<Response>;
-  readonly #read: (response: Response) => Promise<T>;
+  readonly #response: Promise<ClientResponse>;
+  readonly #read: (response: ClientResponse) => Promise<T>;
 
-  constructor(response: Promise<Response>, read: (response: Response) => Promise<T>) {
+  constructor(response: Promise<ClientResponse>, read: (response: ClientResponse) => Promise<T>) {
     this.#response = response;
     this.#read = read;
   }
@@ -40,7 +41,7 @@ export class Call<T> implements Promise<T> {
   }
 
   /** The response as it came, its body unread. */
-  asResponse(): Promise<Response> {
+  asResponse(): Promise<ClientResponse> {
     return this.#response;
   }
 }
@@ -51,8 +52,8 @@ export class PageCall<Page extends object, Item> extends Call<Page> implements A
   readonly #next: (cursor: string) => Call<Page>;
 
   constructor(
-    response: Promise<Response>,
-    read: (response: Response) => Promise<Page>,
+    response: Promise<ClientResponse>,
+    read: (response: ClientResponse) => Promise<Page>,
     items: string,
     next: (cursor: string) => Call<Page>,
   ) {
@@ -84,15 +85,15 @@ export class PageCall<Page extends object, Item> extends Call<Page> implements A
 
 /** An answer of many lines: iterated it is what each of them says, as it comes. `asResponse()` has the bytes. */
 export class LinesCall<Line> implements AsyncIterable<Line> {
-  readonly #response: Promise<Response>;
+  readonly #response: Promise<ClientResponse>;
   readonly #settings: ClientSettings;
 
-  constructor(response: Promise<Response>, settings: ClientSettings) {
+  constructor(response: Promise<ClientResponse>, settings: ClientSettings) {
     this.#response = response;
     this.#settings = settings;
   }
 
-  asResponse(): Promise<Response> {
+  asResponse(): Promise<ClientResponse> {
     return this.#response;
   }
 

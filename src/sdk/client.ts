@@ -1,9 +1,9 @@
+import type { Calls } from "../protocol/calls.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
 import type { Operation } from "../protocol/operation.ts";
 import type { OPERATIONS, OperationId } from "../protocol/operations.ts";
 import type { Static, TSchema } from "../protocol/schema.ts";
 import type { Call, LinesCall, PageCall } from "./call.ts";
-import type { Calls } from "./calls.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Input } from "./input.ts";
 import type { CallOptions, CallOptionsWith, StreamOptions } from "./settings.ts";

@@ -1,10 +1,11 @@
+import { ROUTES } from "../protocol/routes.ts";
 import { Call, LinesCall, PageCall } from "./call.ts";
 import type { Client } from "./client.ts";
 import { AssayError, ConnectionError, thrownAs } from "./errors.ts";
 import { EventStream } from "./event-stream.ts";
 import { type GateCalls, gateCalls } from "./gate-request.ts";
 import { type ClientRequest, send } from "./request.ts";
-import { ROUTES } from "./routes.ts";
+import type { ClientResponse } from "./response.ts";
 import { runStreamEnd } from "./run-stream.ts";
 import type { CallOptions, CallOptionsWith, ClientSettings } from "./settings.ts";
 
@@ -52,7 +53,7 @@ function method(settings: ClientSettings, route: string): Method {
     if (is("l")) return new LinesCall(response, settings);
     if (is("t")) return new Call(response, (answer) => answer.text());
     if (is("b")) return new Call(response, (answer) => answer.blob());
-    const readJson = <T>(answer: Response) => jsonOf<T>(answer, settings);
+    const readJson = <T>(answer: ClientResponse) => jsonOf<T>(answer, settings);
     if (items === undefined) return new Call(response, readJson);
     const next = (cursor: string) => {
       const { idempotencyKey: _, ...rest } = options;
@@ -86,7 +87,7 @@ function search(query: Query): string {
   return given.length === 0 ? "" : `?${new URLSearchParams(given as [string, string][])}`;
 }
 
-async function sent(settings: ClientSettings, request: ClientRequest, options: CallOptions): Promise<Response> {
+async function sent(settings: ClientSettings, request: ClientRequest, options: CallOptions): Promise<ClientResponse> {
   try {
     return await send(settings, request, options);
   } catch (error) {
@@ -94,7 +95,7 @@ async function sent(settings: ClientSettings, request: ClientRequest, options: C
   }
 }
 
-async function jsonOf<T>(response: Response, { toError }: ClientSettings): Promise<T> {
+async function jsonOf<T>(response: ClientResponse, { toError }: ClientSettings): Promise<T> {
   const text = await response.text();
   try {
     return (text === "" ? undefined : JSON.parse(text)) as T;

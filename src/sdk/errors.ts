@@ -1,3 +1,5 @@
+import type { ClientResponse } from "./response.ts";
+
 /** Brands instead of classes decide `instanceof`: two copies of this package recognise each other's errors. */
 const brand = (name: string) => Symbol.for(`@assay/sdk ${name}`);
 
@@ -121,7 +123,7 @@ const BY_STATUS: Readonly<Record<number, typeof ApiError>> = {
 };
 
 /** The error that an answer without success stands for. */
-export async function errorOf(response: Response): Promise<AssayError> {
+export async function errorOf(response: ClientResponse): Promise<AssayError> {
   const { status, headers } = response;
   const envelope = envelopeOf(await response.text().catch(() => ""));
   const requestId = headers.get("x-request-id") ?? undefined;

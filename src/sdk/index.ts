@@ -20,4 +20,5 @@ export {
 export { EventStream } from "./event-stream.ts";
 export type { GateCalls, GateDecision, GateHandle, GateRequest } from "./gate-request.ts";
 export type { Input } from "./input.ts";
+export type { ClientResponse } from "./response.ts";
 export type { CallOptions, CallOptionsWith, ClientSettings, StreamOptions } from "./settings.ts";

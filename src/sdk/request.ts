@@ -1,4 +1,5 @@
-import { AbortError, type AssayError, ConnectionError, errorOf, TimeoutError } from "./errors.ts";
+import { AbortError, AssayError, ConnectionError, errorOf, TimeoutError } from "./errors.ts";
+import { type ClientResponse, WholeResponse } from "./response.ts";
 import type { CallOptions, ClientSettings } from "./settings.ts";
 
 /** One request, with all that repeats of it share. */
@@ -27,16 +28,15 @@ export async function send(
   settings: ClientSettings,
   request: ClientRequest,
   options: CallOptions = {},
-): Promise<Response> {
+): Promise<ClientResponse> {
   const retries = options.retries ?? settings.retries ?? RETRIES;
   const key = request.keyed ? (options.idempotencyKey ?? randomKey()) : undefined;
   const init = initOf(settings, request, options, key);
   for (let attempt = 0; ; attempt++) {
     const answer = await attemptOnce(settings, request, init, options).catch((error: AssayError) => error);
-    if (answer instanceof Response && answer.ok) return answer;
+    if (!(answer instanceof AssayError) && answer.ok) return answer;
     const delay = attempt < retries ? delayBefore(answer, attempt, isRepeatable(request)) : undefined;
-    if (delay === undefined) throw answer instanceof Response ? await errorOf(answer) : answer;
-    if (answer instanceof Response) void answer.body?.cancel().catch(() => {});
+    if (delay === undefined) throw answer instanceof AssayError ? answer : await errorOf(answer);
     await sleep(delay, options.signal);
   }
 }
@@ -47,8 +47,8 @@ function isRepeatable({ method, keyed }: ClientRequest): boolean {
 }
 
 /** How long to wait before the request is sent again; undefined when that is of no use. */
-function delayBefore(answer: Response | AssayError, attempt: number, repeatable: boolean): number | undefined {
-  if (!(answer instanceof Response)) {
+function delayBefore(answer: ClientResponse | AssayError, attempt: number, repeatable: boolean): number | undefined {
+  if (answer instanceof AssayError) {
     return answer instanceof ConnectionError && repeatable
       ? backOff(attempt, FIRST_DELAY_MS, LONGEST_DELAY_MS)
       : undefined;
@@ -66,7 +66,7 @@ export function backOff(attempt: number, firstMs: number, longestMs: number): nu
   return Math.min(longestMs, firstMs * 2 ** attempt) * (1 - Math.random() / 4);
 }
 
-function retryAfterMs({ headers }: Response): number | undefined {
+function retryAfterMs({ headers }: ClientResponse): number | undefined {
   const value = headers.get("retry-after");
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
@@ -78,7 +78,7 @@ async function attemptOnce(
   { path, streamed }: ClientRequest,
   init: RequestInit,
   options: CallOptions,
-): Promise<Response> {
+): Promise<ClientResponse> {
   const { signal } = options;
   if (signal?.aborted) throw aborted(signal);
   const late = new AbortController();
@@ -87,8 +87,7 @@ async function attemptOnce(
   const ask = settings.fetch ?? ((url: string, given: RequestInit) => fetch(url, given));
   try {
     const response = await ask(settings.url.replace(/\/+$/, "") + path, { ...init, signal: AbortSignal.any(signals) });
-    if ((streamed && response.ok) || response.body === null) return response;
-    return new Response(await response.arrayBuffer(), response);
+    return streamed && response.ok ? response : new WholeResponse(response, await response.text());
   } catch (error) {
     if (signal?.aborted) throw aborted(signal);
     throw late.signal.aborted ? timedOut(settings) : unreachable(settings, error);

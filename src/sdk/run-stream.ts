@@ -1,6 +1,6 @@
+import { UPDATES } from "../protocol/routes.ts";
 import type { StreamEnd, StreamFrame } from "./event-stream.ts";
 import { send } from "./request.ts";
-import { UPDATES } from "./routes.ts";
 import type { ClientSettings, StreamOptions } from "./settings.ts";
 
 interface PolledEvents {
@@ -16,7 +16,7 @@ const ENDED = new Set(["completed", "failed", "cancelled"]);
 export function runStreamEnd(settings: ClientSettings, path: string, mode: string, options: StreamOptions): StreamEnd {
   const read = async <T>(at: string): Promise<T> => {
     const request = { method: "GET", path: at, accept: "application/json", keyed: false, streamed: false };
-    return (await send(settings, request, options)).json() as Promise<T>;
+    return JSON.parse(await (await send(settings, request, options)).text());
   };
   const modes = mode.split(",").map((name) => name.trim());
   const readRun = () => read<{ readonly status: string }>(path.replace(/\/events$/, ""));

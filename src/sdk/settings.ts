@@ -1,4 +1,5 @@
 import type { AssayError } from "./errors.ts";
+import type { ClientResponse } from "./response.ts";
 
 /** What a client is made with. */
 export interface ClientSettings {
@@ -7,7 +8,7 @@ export interface ClientSettings {
   /** An API key. Without one, requests carry what the page has: its session. */
   readonly key?: string | undefined;
   /** In place of the global `fetch`. */
-  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  readonly fetch?: (url: string, init: RequestInit) => Promise<ClientResponse>;
   /** How long to wait for an answer, and for the next bytes of it. 60,000. */
   readonly timeoutMs?: number;
   /** How often a request is repeated that may succeed later. 2. */

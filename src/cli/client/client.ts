@@ -23,6 +23,22 @@ export function connect({ url, key, timeoutMs, fetch }: ClientSettings): Client 
   });
 }
 
+const HERE = "http://here";
+/** As long as a timer can wait. */
+const NO_LIMIT_MS = 2 ** 31 - 1;
+
+/** The same client for a host in this process. A fault of the host is thrown as it is. */
+export function connectHere(fetch: NonNullable<SdkSettings["fetch"]>): Client {
+  return connectTo({
+    url: HERE,
+    retries: 0,
+    timeoutMs: NO_LIMIT_MS,
+    fetch,
+    toError: (error) =>
+      error instanceof ConnectionError && error.cause instanceof Error ? error.cause : appError(error, HERE, HERE),
+  });
+}
+
 function appError(error: AssayError, url: string, key: string | undefined): Error {
   if (error instanceof ConnectionError)
     return new AppError("unreachable", { url, reason: reasonOf(error) }, { cause: error });

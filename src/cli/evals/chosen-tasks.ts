@@ -1,8 +1,9 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import type { Client } from "../client/client.ts";
 import { split } from "../program/name-list.ts";
 import { closestTo } from "../program/suggest.ts";
-import type { EvalHome } from "./eval-home.ts";
+import { reportOf } from "./eval-backend.ts";
 import { evalNamed } from "./latest-eval.ts";
 
 interface Choice {
@@ -12,12 +13,12 @@ interface Choice {
 
 /** The tasks that somebody chose by name, by pattern or by how they ended before. */
 export async function chosenTasks(
-  home: Pick<EvalHome, "report" | "list">,
+  client: Client,
   { suiteId, tasks }: Pick<AgentEvalSuite, "suiteId" | "tasks">,
   { task, failedIn }: Choice,
 ): Promise<string[]> {
   const all = tasks.map(({ taskId }) => taskId);
-  const failed = failedIn === undefined ? undefined : new Set(await failedTasks(home, suiteId, failedIn));
+  const failed = failedIn === undefined ? undefined : new Set(await failedTasks(client, suiteId, failedIn));
   const patterns = split(task).map((text) => ({ text, pattern: patternOf(text) }));
   if (task.length > 0 && patterns.length === 0) throw refuse("--task names no task");
   for (const { text, pattern } of patterns) if (!all.some((taskId) => pattern.test(taskId))) throw unknown(text, all);
@@ -34,9 +35,9 @@ export async function chosenTasks(
   );
 }
 
-async function failedTasks(home: Pick<EvalHome, "report" | "list">, suiteId: string, named: string): Promise<string[]> {
-  const runId = await evalNamed(home, named, { suiteId, status: "completed" });
-  const report = await home.report(runId);
+async function failedTasks(client: Client, suiteId: string, named: string): Promise<string[]> {
+  const runId = await evalNamed(client, named, { suiteId, status: "completed" });
+  const report = await reportOf(client, runId);
   if (report.suiteId !== suiteId) throw refuse(`${runId} is of suite ${report.suiteId}, and not of ${suiteId}`);
   if (!report.complete) throw refuse(`${runId} did not complete; name its tasks with --task`);
   const failed = report.tasks.filter(({ passed }) => !passed).map(({ taskId }) => taskId);

@@ -1,99 +1,35 @@
-import { existsSync } from "node:fs";
-import type { Host } from "../../engine/host.ts";
-import { evalReport } from "../../evals/run/eval-report.ts";
-import { getEval, listEvals } from "../../evals/run/list-evals.ts";
-import { exportBaseline, getBaseline, listBaselines } from "../../evals/run/named-baselines.ts";
-import { evalTaskBodies } from "../../evals/run/task-bodies.ts";
 import { parseSuiteRef } from "../../evals/suite/suite-ref.ts";
-import { readSuite } from "../../evals/suite/suite-store.ts";
+import { type Answer, answerOf, callAt, type InProcessFetch } from "../../http/in-process.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalPage } from "../../protocol/evals/eval-baseline.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
+import type { BaselinePage, EvalPage } from "../../protocol/evals/eval-baseline.ts";
+import type { OperationId } from "../../protocol/operations.ts";
 import type { Store } from "../../store/port/store.ts";
 import { openReadOnlyStore } from "../../store/sqlite/read-only-store.ts";
-import { type DatabaseConfig, sqlitePath } from "../server/database.ts";
-import type { EvalHome } from "./eval-home.ts";
+import { connectHere } from "../client/client.ts";
+
+type Earlier = () => Promise<InProcessFetch | undefined>;
+
+interface EarlierEvals {
+  readonly fetch: InProcessFetch;
+  close(): Promise<void>;
+}
 
 /**
- * Version 0.1 kept local evaluations in the database of a server on the same folder. What is not found in the file of evaluations is
- * looked up there, also while that server runs. Nothing is written there: it is the server's.
+ * Version 0.1 kept local evaluations in the database of a server on the same folder, `path`. What is not found in the file of evaluations
+ * is looked up there, also while that server runs. Nothing is written there: it is the server's.
  */
-export function withEarlierEvals<H extends EvalHome>(home: H, host: Host, caller: Caller, config: DatabaseConfig): H {
-  const path = sqlitePath(config);
-  if (config.databaseUrl !== undefined || !existsSync(path)) return home;
+export function withEarlierEvals(
+  here: InProcessFetch,
+  path: string,
+  hostOn: (store: Store) => InProcessFetch,
+): EarlierEvals {
   let opened: Promise<Store | undefined> | undefined;
-  const earlier = async (): Promise<Host | undefined> => {
+  const earlier = async () => {
     opened ??= openReadOnlyStore(path).catch(unlessOutdated);
     const store = await opened;
-    return store && { ...host, store };
+    return store && hostOn(store);
   };
-  const orEarlier = async <T>(here: Promise<T>, there: (host: Host) => Promise<T>): Promise<T> => {
-    try {
-      return await here;
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      const before = await earlier();
-      if (before === undefined) throw error;
-      return there(before).catch((other: unknown) => {
-        throw isMissing(other) ? error : other;
-      });
-    }
-  };
-  /** A run that only the server's database has cannot be written about here. */
-  const unlessServers = <T>(runId: string | undefined, here: Promise<T>): Promise<T> =>
-    orEarlier(here, async (there) => {
-      await getEval(there, caller, runId ?? "");
-      const problem = `${runId} is in ${path}, the database of a server; start that server and use --url`;
-      throw new AppError("unusable_input", { problem });
-    });
-  /** An evaluation compares with what its own database has, so a baseline from there is imported first. */
-  const bringBaseline = (suiteId: string, name: string) =>
-    orEarlier(home.baseline(suiteId, name), async (there) => {
-      const file = await exportBaseline(there, caller, { suiteId, name });
-      await home.keepBaselineFile(file);
-      return home.setBaseline(suiteId, name, { fileSha256: file.sha256 });
-    });
-  return {
-    ...home,
-    suite: (ref) => orEarlier(home.suite(ref), async (there) => (await readSuite(there, caller.tenant, ref)).suite),
-    entry: (runId) => orEarlier(home.entry(runId), (there) => getEval(there, caller, runId)),
-    report: (runId) => orEarlier(home.report(runId), (there) => evalReport(there, caller, runId, { content: true })),
-    task: (runId, taskId) =>
-      orEarlier(home.task(runId, taskId), (there) => evalTaskBodies(there, caller, runId, taskId)),
-    list: async (query) => {
-      const page = await home.list(query);
-      const limit = (query.limit ?? page.evals.length) - page.evals.length;
-      if (limit <= 0 || page.nextCursor !== undefined || query.cursor !== undefined) return page;
-      const before = await earlier();
-      return before === undefined ? page : joined(page, await listEvals(before, caller, { ...query, limit }));
-    },
-    start: async (request) => {
-      const { baseline } = request.configurable;
-      if (baseline !== undefined) await bringBaseline(parseSuiteRef(request.evalSuiteRef).suiteId, baseline);
-      return home.start(request);
-    },
-    baseline: (suiteId, name) =>
-      orEarlier(home.baseline(suiteId, name), (there) => getBaseline(there, caller, { suiteId, name })),
-    baselines: async (cursor) => {
-      const page = await home.baselines(cursor);
-      if (cursor !== undefined || page.nextCursor !== undefined) return page;
-      const before = await earlier();
-      if (before === undefined) return page;
-      const { baselines } = await listBaselines(before, caller, { limit: 200 });
-      const isNew = (one: (typeof baselines)[number]) =>
-        !page.baselines.some(({ suiteId, name }) => suiteId === one.suiteId && name === one.name);
-      return { baselines: [...page.baselines, ...baselines.filter(isNew)] };
-    },
-    exportBaseline: (suiteId, name) =>
-      orEarlier(home.exportBaseline(suiteId, name), (there) => exportBaseline(there, caller, { suiteId, name })),
-    setBaseline: (suiteId, name, named) => unlessServers(named.runId, home.setBaseline(suiteId, name, named)),
-    judgeTask: (runId, taskId, request) => unlessServers(runId, home.judgeTask(runId, taskId, request)),
-    addFrom: (request) => unlessServers(request.runId, home.addFrom(request)),
-    close: async () => {
-      await home.close();
-      await (await opened)?.close();
-    },
-  };
+  return { fetch: joined(here, earlier, path), close: async () => (await opened)?.close() };
 }
 
 /** A file of an older version is the server's to bring up to date; until then nothing is read from it. */
@@ -101,12 +37,106 @@ function unlessOutdated(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === "schema_outdated")) throw error;
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof AppError && error.code === "not_found";
+const READS: ReadonlySet<OperationId> = new Set([
+  "getEval",
+  "getEvalReport",
+  "getEvalTaskBodies",
+  "getBaseline",
+  "exportBaseline",
+  "getSuite",
+]);
+const WRITES: ReadonlySet<OperationId> = new Set(["setBaseline", "judgeEvalTask", "addTaskFromRun"]);
+
+interface Body {
+  readonly runId?: string;
+  readonly evalSuiteRef?: string;
+  readonly configurable?: { readonly baseline?: string };
+}
+
+function joined(here: InProcessFetch, earlier: Earlier, path: string): InProcessFetch {
+  const own = connectHere(here);
+  /** An evaluation compares with what its own database has, so a baseline from there is imported first. */
+  const bringBaseline = async (suiteId: string, name: string) => {
+    try {
+      await own.evals.baseline(suiteId, name);
+    } catch (error) {
+      const there = isMissing(error) ? await earlier() : undefined;
+      if (there === undefined) throw error;
+      const file = await connectHere(there)
+        .evals.exportBaseline(suiteId, name)
+        .catch((other: unknown) => {
+          throw isMissing(other) ? error : other;
+        });
+      await own.evals.keepBaselineFile(file.sha256, file);
+      await own.evals.setBaseline(suiteId, name, { fileSha256: file.sha256 });
+    }
+  };
+  return async (url, asked) => {
+    const { id, params } = callAt(asked.method ?? "GET", new URL(url).pathname) ?? {};
+    const body = (): Body => (typeof asked.body === "string" ? JSON.parse(asked.body) : {});
+    if (id === "createRun") {
+      const { evalSuiteRef = "", configurable: { baseline } = {} } = body();
+      if (baseline !== undefined) await bringBaseline(parseSuiteRef(evalSuiteRef).suiteId, baseline);
+    }
+    const answer = await here(url, asked);
+    if (answer.ok && id === "listEvals") return withEvals(answer, url, earlier);
+    if (answer.ok && id === "listBaselines") return withBaselines(answer, url, earlier);
+    if (answer.status !== 404 || id === undefined) return answer;
+    if (READS.has(id)) {
+      const other = await (await earlier())?.(url, asked);
+      return other === undefined || other.status === 404 ? answer : other;
+    }
+    const runId = WRITES.has(id) ? (params?.["runId"] ?? body().runId) : undefined;
+    if (runId !== undefined) await refuseServers(runId, earlier, path);
+    return answer;
+  };
+}
+
+/** A run that only the server's database has cannot be written about here. */
+async function refuseServers(runId: string, earlier: Earlier, path: string): Promise<void> {
+  const there = await earlier();
+  if (there === undefined) return;
+  const isThere = await connectHere(there)
+    .evals.get(runId)
+    .then(
+      () => true,
+      () => false,
+    );
+  if (!isThere) return;
+  const problem = `${runId} is in ${path}, the database of a server; start that server and use --url`;
+  throw new AppError("unusable_input", { problem });
 }
 
 /** Newest first: ids are in the order of time. */
-function joined(here: EvalPage, there: EvalPage): EvalPage {
-  const evals = [...here.evals, ...there.evals].sort((a, b) => (a.runId < b.runId ? 1 : -1));
-  return { evals };
+async function withEvals(answer: Answer, url: string, earlier: Earlier): Promise<Answer> {
+  const page: EvalPage = JSON.parse(await answer.text());
+  const rest = new URL(url);
+  const query = rest.searchParams;
+  const limit = Number(query.get("limit") ?? page.evals.length) - page.evals.length;
+  const there = limit <= 0 || isPart(page, query) ? undefined : await earlier();
+  query.set("limit", String(limit));
+  const other = await there?.(rest.href, {});
+  if (other === undefined || !other.ok) return other ?? answerOf({ status: 200, json: page });
+  const { evals }: EvalPage = JSON.parse(await other.text());
+  const all = [...page.evals, ...evals].sort((a, b) => (a.runId < b.runId ? 1 : -1));
+  return answerOf({ status: 200, json: { evals: all } });
+}
+
+async function withBaselines(answer: Answer, url: string, earlier: Earlier): Promise<Answer> {
+  const page: BaselinePage = JSON.parse(await answer.text());
+  const there = isPart(page, new URL(url).searchParams) ? undefined : await earlier();
+  if (there === undefined) return answerOf({ status: 200, json: page });
+  const { baselines } = await connectHere(there).evals.baselines({ limit: 200 });
+  const isNew = (one: (typeof baselines)[number]) =>
+    !page.baselines.some(({ suiteId, name }) => suiteId === one.suiteId && name === one.name);
+  return answerOf({ status: 200, json: { baselines: [...page.baselines, ...baselines.filter(isNew)] } });
+}
+
+/** Whether there is more, here, before what is earlier. */
+function isPart(page: { readonly nextCursor?: string }, query: URLSearchParams): boolean {
+  return page.nextCursor !== undefined || query.has("cursor");
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof AppError && error.code === "not_found";
 }

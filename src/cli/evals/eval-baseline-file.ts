@@ -6,22 +6,22 @@ import type { Call } from "../program/command.ts";
 import { orNearest } from "../program/nearest.ts";
 import { loadBaselineFile } from "./baseline-file.ts";
 import { baselineText } from "./baseline-text.ts";
-import { withHome } from "./choose-home.ts";
+import { withBackend } from "./choose-backend.ts";
+import type { EvalBackend } from "./eval-backend.ts";
 import type { BASELINE_EXPORT_FLAGS, BASELINE_IMPORT_FLAGS } from "./eval-baseline-commands.ts";
 import { writeText } from "./eval-files.ts";
-import type { EvalHome } from "./eval-home.ts";
 import { allBaselines } from "./named-baseline.ts";
 
 export async function baselineExport(call: Call<typeof BASELINE_EXPORT_FLAGS>): Promise<undefined> {
   const { args, flags, json, io } = call;
   const [name = ""] = args;
-  const file = await withHome(
+  const file = await withBackend(
     call,
-    async (home) => {
-      const all = (await allBaselines(home)).filter(({ suiteId }) => (flags.suite ?? suiteId) === suiteId);
+    async ({ client }) => {
+      const all = (await allBaselines(client)).filter(({ suiteId }) => (flags.suite ?? suiteId) === suiteId);
       const names = async () => all.map((one) => one.name);
       const { suiteId } = await orNearest(chosen(all, name), { baseline: { name, names, hint: LIST } });
-      return home.exportBaseline(suiteId, name);
+      return client.evals.exportBaseline(suiteId, name);
     },
     { reads: true },
   );
@@ -49,10 +49,10 @@ async function chosen(all: readonly EvalBaseline[], name: string): Promise<EvalB
 export async function baselineImport(call: Call<typeof BASELINE_IMPORT_FLAGS>): Promise<undefined> {
   const { args, flags, json, io } = call;
   const file = await loadBaselineFile(args[0] ?? "");
-  const keep = async (home: EvalHome) => {
-    await home.keepBaselineFile(file);
-    return home.setBaseline(file.suiteId, flags.name ?? file.name, { fileSha256: file.sha256 });
+  const keep = async ({ client: { evals } }: EvalBackend) => {
+    await evals.keepBaselineFile(file.sha256, file);
+    return evals.setBaseline(file.suiteId, flags.name ?? file.name, { fileSha256: file.sha256 });
   };
-  const set = await withHome(call, keep, { mayBeNew: true });
+  const set = await withBackend(call, keep, { mayBeNew: true });
   io.out(json ? JSON.stringify(set) : printable(baselineText(set)));
 }

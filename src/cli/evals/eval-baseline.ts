@@ -4,7 +4,7 @@ import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import { orNearest } from "../program/nearest.ts";
 import { baselineText } from "./baseline-text.ts";
-import { withHome } from "./choose-home.ts";
+import { withBackend } from "./choose-backend.ts";
 import type { BASELINE_SET_FLAGS } from "./eval-baseline-commands.ts";
 import { evalNamed, LATEST } from "./latest-eval.ts";
 import { allBaselines, namedBaseline } from "./named-baseline.ts";
@@ -15,11 +15,11 @@ export async function baselineSet(call: Call<typeof BASELINE_SET_FLAGS>): Promis
   if (flags.latest === (runId !== undefined)) throw refuse("name a RUN, or use --latest");
   const isLatest = flags.latest || runId === LATEST;
   if (flags.suite !== undefined && !isLatest) throw refuse("--suite goes with --latest");
-  const set = await withHome(call, async (home) => {
+  const set = await withBackend(call, async ({ client }) => {
     const ofSuite = flags.suite === undefined ? {} : { suiteId: flags.suite };
-    const chosen = await evalNamed(home, runId ?? LATEST, { status: "completed", ...ofSuite });
-    const { suiteId } = await home.entry(chosen);
-    return home.setBaseline(suiteId, name, { runId: chosen });
+    const chosen = await evalNamed(client, runId ?? LATEST, { status: "completed", ...ofSuite });
+    const { suiteId } = await client.evals.get(chosen);
+    return client.evals.setBaseline(suiteId, name, { runId: chosen });
   });
   if (json) io.out(JSON.stringify(set));
   else io.out(printable(baselineText(set)));
@@ -27,7 +27,7 @@ export async function baselineSet(call: Call<typeof BASELINE_SET_FLAGS>): Promis
 
 export async function baselineList(call: Call): Promise<undefined> {
   const { json, io } = call;
-  const baselines = await withHome(call, allBaselines, { reads: true });
+  const baselines = await withBackend(call, ({ client }) => allBaselines(client), { reads: true });
   if (json) io.out(JSON.stringify({ baselines }));
   else if (baselines.length === 0) io.err("No baselines yet. Set one with: assay eval baseline set NAME --latest");
   else {
@@ -49,8 +49,8 @@ export async function baselineList(call: Call): Promise<undefined> {
 export async function baselineRemove(call: Call): Promise<undefined> {
   const { args, json, io } = call;
   const [suiteId = "", name = ""] = args;
-  await withHome(call, (home) =>
-    orNearest(home.removeBaseline(suiteId, name), { baseline: namedBaseline(home, suiteId, name) }),
+  await withBackend(call, ({ client }) =>
+    orNearest(client.evals.removeBaseline(suiteId, name), { baseline: namedBaseline(client, suiteId, name) }),
   );
   io.out(
     json ? JSON.stringify({ suiteId, name, removed: true }) : printable(`${name} of ${suiteId} is no baseline now`),

@@ -1,14 +1,15 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { EvalReport } from "../../protocol/evals/api.ts";
 import { compare } from "../../statistics/comparison.ts";
+import type { Client } from "../client/client.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { orNearest } from "../program/nearest.ts";
 import { isBaselineFile, loadBaselineFile } from "./baseline-file.ts";
-import { withHome } from "./choose-home.ts";
+import { withBackend } from "./choose-backend.ts";
 import type { EVAL_COMPARE_FLAGS } from "./commands.ts";
 import { type ComparedSide, comparisonText, fileSide } from "./comparison-text.ts";
-import type { EvalHome } from "./eval-home.ts";
+import { reportOf } from "./eval-backend.ts";
 import { evalNamed, LATEST } from "./latest-eval.ts";
 import { isBaseline, namedBaseline } from "./named-baseline.ts";
 import { demandsOf } from "./outcome-of.ts";
@@ -18,11 +19,11 @@ export async function evalCompare(call: Call<typeof EVAL_COMPARE_FLAGS>): Promis
   const [given = "", named = ""] = args;
   const { failOn, requireVerdict } = demandsOf(flags);
   if (failOn.some((what) => what !== "suspect")) throw refuse("--fail-on takes suspect here");
-  const { candidate, baseline } = await withHome(
+  const { candidate, baseline } = await withBackend(
     call,
-    async (home) => {
-      const candidate = await wholeReport(home, await evalNamed(home, given, { status: "completed" }));
-      return { candidate, baseline: await baselineSide(home, candidate, named) };
+    async ({ client }) => {
+      const candidate = await wholeReport(client, await evalNamed(client, given, { status: "completed" }));
+      return { candidate, baseline: await baselineSide(client, candidate, named) };
     },
     { reads: true },
   );
@@ -44,22 +45,24 @@ export async function evalCompare(call: Call<typeof EVAL_COMPARE_FLAGS>): Promis
   return requireVerdict && verdict === "not_enough_data" ? EXIT.noVerdict : EXIT.fine;
 }
 
-async function wholeReport(home: EvalHome, runId: string): Promise<EvalReport> {
-  const report = await home.report(runId);
+async function wholeReport(client: Client, runId: string): Promise<EvalReport> {
+  const report = await reportOf(client, runId);
   if (report.complete) return report;
   throw refuse(`${runId} did not complete, and the tasks that happened to come first say nothing about the others`);
 }
 
 /** What was imported is there as its file only. */
-async function baselineSide(home: EvalHome, { suiteId }: EvalReport, named: string): Promise<ComparedSide> {
+async function baselineSide(client: Client, { suiteId }: EvalReport, named: string): Promise<ComparedSide> {
   if (isBaselineFile(named)) return fileSide(await loadBaselineFile(named));
-  if (named.startsWith("run-")) return wholeReport(home, named);
-  if (named === LATEST && !(await isBaseline(home, suiteId, named))) {
-    return wholeReport(home, await evalNamed(home, named, { suiteId, status: "completed" }));
+  if (named.startsWith("run-")) return wholeReport(client, named);
+  if (named === LATEST && !(await isBaseline(client, suiteId, named))) {
+    return wholeReport(client, await evalNamed(client, named, { suiteId, status: "completed" }));
   }
-  const known = { baseline: namedBaseline(home, suiteId, named) };
-  const { runId, imported } = await orNearest(home.baseline(suiteId, named), known);
-  return imported === undefined ? wholeReport(home, runId) : fileSide(await home.exportBaseline(suiteId, named));
+  const known = { baseline: namedBaseline(client, suiteId, named) };
+  const { runId, imported } = await orNearest(client.evals.baseline(suiteId, named), known);
+  return imported === undefined
+    ? wholeReport(client, runId)
+    : fileSide(await client.evals.exportBaseline(suiteId, named));
 }
 
 function refuse(problem: string): AppError {

@@ -3,16 +3,16 @@ import type { EvalEntry, EvalListQuery } from "../../protocol/evals/eval-baselin
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
-import { withHome } from "./choose-home.ts";
+import { withBackend } from "./choose-backend.ts";
 import type { EVAL_LIST_FLAGS } from "./commands.ts";
-import type { EvalHome } from "./eval-home.ts";
+import type { EvalBackend } from "./eval-backend.ts";
 
 const SHOWN = 50;
 
 export async function evalList(call: Call<typeof EVAL_LIST_FLAGS>): Promise<undefined> {
   const { flags, json, io } = call;
   const query = { limit: SHOWN, ...(flags.suite === undefined ? {} : { suiteId: flags.suite }) };
-  const { evals, interrupted } = await withHome(call, (home) => listed(home, query), { reads: true });
+  const { evals, interrupted } = await withBackend(call, (backend) => listed(backend, query), { reads: true });
   if (json) io.out(JSON.stringify({ evals }));
   else if (evals.length === 0) io.err(nothing(flags.suite));
   else
@@ -25,10 +25,10 @@ export async function evalList(call: Call<typeof EVAL_LIST_FLAGS>): Promise<unde
     );
 }
 
-async function listed(home: EvalHome, query: EvalListQuery) {
-  const { evals } = await home.list(query);
+async function listed({ client, isInterrupted }: EvalBackend, query: EvalListQuery) {
+  const { evals } = await client.evals.list(query);
   const interrupted = new Set<string>();
-  for (const entry of evals) if (await home.isInterrupted(entry)) interrupted.add(entry.runId);
+  for (const entry of evals) if (await isInterrupted(entry)) interrupted.add(entry.runId);
   return { evals, interrupted };
 }
 

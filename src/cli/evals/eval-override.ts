@@ -2,7 +2,8 @@ import { AppError } from "../../protocol/errors.ts";
 import type { JudgeTaskRequest } from "../../protocol/evals/eval-override.ts";
 import { textArgument } from "../judgments/annotation-request.ts";
 import type { Call } from "../program/command.ts";
-import { withHome } from "./choose-home.ts";
+import { withBackend } from "./choose-backend.ts";
+import { reportOf } from "./eval-backend.ts";
 import type { EVAL_OVERRIDE_FLAGS } from "./eval-override-commands.ts";
 import { evalNamed } from "./latest-eval.ts";
 import { overrideLines } from "./override-text.ts";
@@ -11,13 +12,13 @@ export async function evalOverride(call: Call<typeof EVAL_OVERRIDE_FLAGS>): Prom
   const { args, json, io } = call;
   const [named = "", taskId = "", verdict] = args;
   const request = requestOf(verdict, call.flags);
-  await withHome(call, async (home) => {
-    const runId = await evalNamed(home, named);
-    const view = await home.judgeTask(runId, taskId, request);
+  await withBackend(call, async ({ client }) => {
+    const runId = await evalNamed(client, named);
+    const view = await client.evals.judgeTask(runId, taskId, request);
     if (json) return io.out(JSON.stringify(view));
     io.out(view.annotationId);
-    const { status } = await home.entry(runId);
-    if (status === "completed") for (const line of overrideLines(await home.report(runId), io.paint)) io.err(line);
+    const { status } = await client.evals.get(runId);
+    if (status === "completed") for (const line of overrideLines(await reportOf(client, runId), io.paint)) io.err(line);
   });
 }
 

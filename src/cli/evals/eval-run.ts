@@ -3,18 +3,19 @@ import { AppError } from "../../protocol/errors.ts";
 import { type EvalConfigurable, REASONING_VERBOSITIES } from "../../protocol/evals/api.ts";
 import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
 import { EVAL_MODES, type EvalMode } from "../../protocol/evals/eval-suite.ts";
+import type { Client } from "../client/client.ts";
 import { dollars } from "../output/dollars.ts";
 import type { Call, FlagValues } from "../program/command.ts";
-import { suiteNames } from "../program/known-names.ts";
+import { suiteNames, suitesOf } from "../program/known-names.ts";
 import { split } from "../program/name-list.ts";
 import { orNearest } from "../program/nearest.ts";
 import { interruptible } from "../reviews/interruptible.ts";
 import { isBaselineFile, loadBaselineFile } from "./baseline-file.ts";
-import { keptText, ofEvaluations, ownConfig, wantsServer } from "./choose-home.ts";
+import { keptText, ofEvaluations, ownConfig, wantsServer } from "./choose-backend.ts";
 import { chosenTasks } from "./chosen-tasks.ts";
 import type { EVAL_RUN_FLAGS } from "./commands.ts";
+import { cancelInterrupted, type EvalBackend } from "./eval-backend.ts";
 import { checkFiles, jsonText, writeFiles } from "./eval-files.ts";
-import type { EvalHome } from "./eval-home.ts";
 import { ignoreHint } from "./ignore-hint.ts";
 import { rememberHere, rememberServer } from "./last-place.ts";
 import { evalNamed, LATEST } from "./latest-eval.ts";
@@ -47,34 +48,36 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
   let left = "The evaluation had not begun; there is no verdict.";
   const hint = () => left;
   return interruptible(io, hint, async (signal) => {
-    const { home, agentId } = await homeFor(call, own, suite);
+    const { backend, agentId } = await backendFor(call, own, suite);
+    const { client } = backend;
     try {
       const isKept = suite.file === undefined || flags.resume !== undefined;
-      const note = isKept ? undefined : await home.keepSuite(suite.loaded);
+      const note = isKept ? undefined : await backend.keepSuite(suite.loaded);
       if (note !== undefined) io.err(`assay: ${note}`);
       const evalSuiteRef = suite.file === undefined ? suite.ref : refText(suite.loaded.suite);
       const { suiteId } = parseSuiteRef(evalSuiteRef);
       const started = (async () => {
-        if (flags.resume !== undefined) return resumeEval(home, flags.resume, { suite, suiteId, agentId });
-        if (baselineFile !== undefined) await home.keepBaselineFile(baselineFile);
+        if (flags.resume !== undefined) return resumeEval(backend, flags.resume, { suite, suiteId, agentId });
+        if (baselineFile !== undefined) await client.evals.keepBaselineFile(baselineFile.sha256, baselineFile);
         const { baseline: name, ...rest } = configurable;
-        const compared = name === undefined ? {} : await baselineNamed(home, suiteId, name);
-        const tasks = await tasksOf(home, suite, flags);
-        return home.start({ evalSuiteRef, agentId, configurable: { ...rest, ...compared, ...tasks } });
+        const compared = name === undefined ? {} : await baselineNamed(client, suiteId, name);
+        const tasks = await tasksOf(client, suite, flags);
+        const request = { evalSuiteRef, agentId, configurable: { ...rest, ...compared, ...tasks } };
+        return (await client.runs.start({ mode: "eval", ...request })).runId;
       })();
       const runId = await orNearest(started, {
-        baseline: { ...namedBaseline(home, suiteId, baseline ?? ""), hint: SET_BASELINE },
-        agent: { name: agentId, names: home.agentIds, ...(wantsServer(call) ? {} : { hint: BRING_AGENTS }) },
-        suite: { name: evalSuiteRef, names: async () => suiteNames(await home.suites(), evalSuiteRef) },
+        baseline: { ...namedBaseline(client, suiteId, baseline ?? ""), hint: SET_BASELINE },
+        agent: { name: agentId, names: backend.agentIds, ...(wantsServer(call) ? {} : { hint: BRING_AGENTS }) },
+        suite: { name: evalSuiteRef, names: async () => suiteNames(await suitesOf(client), evalSuiteRef) },
       });
-      const told = io.errIsTerminal ? await barFor(home, runId, call) : undefined;
+      const told = io.errIsTerminal ? await barFor(client, runId, call) : undefined;
       rememberPlace(call, own);
-      left = interruptText(home, runId, call);
-      await home.untilEnded(runId, told, signal).catch(async (error: unknown) => {
-        if (signal.aborted && home.afterInterrupt === "cancelled") await home.cancel(runId);
+      left = interruptText(backend, runId, call);
+      await backend.untilEnded(runId, told, signal).catch(async (error: unknown) => {
+        if (signal.aborted && backend.afterInterrupt === "cancelled") await cancelInterrupted(client, runId);
         throw error;
       });
-      const outcome = await outcomeOf(home, runId, demands);
+      const outcome = await outcomeOf(backend, runId, demands);
       const places = suite.file === undefined || suite.isFetched ? {} : { places: placesOf(suite.loaded, suite.file) };
       io.out(call.json ? jsonText(outcome, flags) : reportText(outcome, io.paint));
       if (outcome.conclusion.verdict === "unreachable" && own?.type === "command" && /\s/.test(own.program)) {
@@ -85,7 +88,7 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
     } catch (error) {
       throw ofEvaluations(error, isOnServer(call, own) ? undefined : "here");
     } finally {
-      await home.close();
+      await backend.close();
     }
   });
 }
@@ -94,18 +97,18 @@ const SET_BASELINE = "Set one with: assay eval baseline set NAME --latest";
 const BRING_AGENTS = "Bring it with --packs DIR, or bind it in a file and name that with --agents FILE.";
 
 /** Refused here where there is none, before anything is called. `latest` is the newest evaluation, unless a baseline is called so. */
-async function baselineNamed(home: EvalHome, suiteId: string, name: string): Promise<EvalConfigurable> {
-  if (name === LATEST && !(await isBaseline(home, suiteId, name))) {
-    return { baselineRunId: await evalNamed(home, name, { suiteId, status: "completed" }) };
+async function baselineNamed(client: Client, suiteId: string, name: string): Promise<EvalConfigurable> {
+  if (name === LATEST && !(await isBaseline(client, suiteId, name))) {
+    return { baselineRunId: await evalNamed(client, name, { suiteId, status: "completed" }) };
   }
-  await home.baseline(suiteId, name);
+  await client.evals.baseline(suiteId, name);
   return { baseline: name };
 }
 
-async function tasksOf(home: EvalHome, suite: NamedSuite, flags: EvalRunFlags): Promise<{ taskIds?: string[] }> {
+async function tasksOf(client: Client, suite: NamedSuite, flags: EvalRunFlags): Promise<{ taskIds?: string[] }> {
   if (flags.task.length === 0 && flags.failedIn === undefined) return {};
-  const { tasks, suiteId } = suite.file === undefined ? await home.suite(suite.ref) : suite.loaded.suite;
-  return { taskIds: await chosenTasks(home, { tasks, suiteId }, flags) };
+  const { tasks, suiteId } = suite.file === undefined ? await client.suites.get(suite.ref) : suite.loaded.suite;
+  return { taskIds: await chosenTasks(client, { tasks, suiteId }, flags) };
 }
 
 /** So that the commands after this one look where it kept its result. */
@@ -115,7 +118,7 @@ function rememberPlace(call: EvalRunCall, own: OwnAgent | undefined): void {
   else if (databaseUrl === undefined) rememberHere(data);
 }
 
-function interruptText({ afterInterrupt }: EvalHome, runId: string, { config }: EvalRunCall): string {
+function interruptText({ afterInterrupt }: EvalBackend, runId: string, { config }: EvalRunCall): string {
   if (afterInterrupt === "cancelled") {
     return "The evaluation was cancelled; there is no verdict. What was done is in: assay eval show";
   }
@@ -125,8 +128,8 @@ function interruptText({ afterInterrupt }: EvalHome, runId: string, { config }: 
   return `There is no verdict, and no file was written. Go on with: assay eval run SUITE --resume ${runId}, and the same agent; tasks that have their score are not run again.`;
 }
 
-async function barFor(home: EvalHome, runId: string, { io }: EvalRunCall): Promise<(scored: number) => void> {
-  const { taskCount } = await home.entry(runId);
+async function barFor(client: Client, runId: string, { io }: EvalRunCall): Promise<(scored: number) => void> {
+  const { taskCount } = await client.evals.get(runId);
   return (scored) => io.progress(progressBar(scored, taskCount));
 }
 
@@ -189,12 +192,12 @@ function modesOf(words: readonly string[]): EvalMode[] {
   return [...new Set(words)] as EvalMode[];
 }
 
-interface ChosenHome {
-  readonly home: EvalHome;
+interface ChosenBackend {
+  readonly backend: EvalBackend;
   readonly agentId: string;
 }
 
-async function homeFor(call: EvalRunCall, own: OwnAgent | undefined, suite: NamedSuite): Promise<ChosenHome> {
+async function backendFor(call: EvalRunCall, own: OwnAgent | undefined, suite: NamedSuite): Promise<ChosenBackend> {
   const { flags, given, config, io } = call;
   if (own !== undefined && given.has("url")) {
     refuse(`--${own.type} runs here and not on a server; leave --url out, or bind the agent there and use --agent`);
@@ -204,21 +207,21 @@ async function homeFor(call: EvalRunCall, own: OwnAgent | undefined, suite: Name
   if (!call.json)
     io.err(`assay: evaluating ${server ? `at ${config.url}` : `here; results are kept ${keptText(call)}`}`);
   if (server) {
-    const { serverHome } = await import("./server-home.ts");
-    return { home: serverHome(config), agentId: flags.agent ?? "" };
+    const { serverBackend } = await import("./server-backend.ts");
+    return { backend: serverBackend(config), agentId: flags.agent ?? "" };
   }
-  const { ownHome } = await import("./own-home.ts");
+  const { ownBackend } = await import("./own-backend.ts");
   const chosen = ownConfig(call);
   const hint = chosen.databaseUrl === undefined ? ignoreHint(chosen.data) : undefined;
   if (hint !== undefined) io.err(`assay: ${hint}.`);
-  const home = await ownHome(chosen, io, {
+  const backend = await ownBackend(chosen, io, {
     own,
     // What a suite was made for is what is evaluated with it, whatever it is called by.
     agentId: suite.file === undefined || flags.anyAgent ? undefined : suite.loaded.suite.targetAgentId,
     version: flags.agentVersion,
     timeoutMs: flags.timeout === undefined ? undefined : flags.timeout * 1000,
   });
-  return { home, agentId: home.agentId ?? flags.agent ?? "" };
+  return { backend, agentId: backend.agentId ?? flags.agent ?? "" };
 }
 
 /** A server cannot be asked to run a program that is here. */

@@ -1,8 +1,9 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Call } from "../program/command.ts";
 import { orNearest } from "../program/nearest.ts";
-import { withHome } from "./choose-home.ts";
+import { withBackend } from "./choose-backend.ts";
 import type { EVAL_FILES_FLAGS } from "./commands.ts";
+import { reportOf } from "./eval-backend.ts";
 import { checkFiles, jsonText, writeFiles } from "./eval-files.ts";
 import { evalNamed, LATEST } from "./latest-eval.ts";
 import { NO_DEMANDS, outcomeOf } from "./outcome-of.ts";
@@ -14,10 +15,10 @@ export async function evalShow(call: Call<typeof EVAL_FILES_FLAGS>): Promise<und
   checkFiles(flags);
   const [, taskId] = args;
   if (taskId !== undefined) return showTask(call, taskId);
-  await withHome(
+  await withBackend(
     call,
-    async (home) => {
-      const outcome = await outcomeOf(home, await evalNamed(home, args[0] ?? LATEST), NO_DEMANDS);
+    async (backend) => {
+      const outcome = await outcomeOf(backend, await evalNamed(backend.client, args[0] ?? LATEST), NO_DEMANDS);
       if (json) io.out(jsonText(outcome, flags));
       else io.out(reportText(outcome, io.paint));
       await writeFiles(outcome, flags);
@@ -34,12 +35,12 @@ async function showTask(call: Call<typeof EVAL_FILES_FLAGS>, taskId: string): Pr
       problem: "--output, --junit, --md and --sarif go without TASK; use --json for one task",
     });
   }
-  await withHome(
+  await withBackend(
     call,
-    async (home) => {
-      const runId = await evalNamed(home, args[0] ?? LATEST);
-      const names = async () => (await home.report(runId)).tasks.map((task) => task.taskId);
-      const task = await orNearest(home.task(runId, taskId), { task: { name: taskId, names } });
+    async ({ client }) => {
+      const runId = await evalNamed(client, args[0] ?? LATEST);
+      const names = async () => (await reportOf(client, runId)).tasks.map((task) => task.taskId);
+      const task = await orNearest(client.evals.task(runId, taskId), { task: { name: taskId, names } });
       io.out(json ? JSON.stringify(task) : taskText(task, io.paint));
     },
     { reads: true },

@@ -5,18 +5,19 @@ import { AppError } from "../../protocol/errors.ts";
 import type { EvalReport } from "../../protocol/evals/api.ts";
 import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
+import type { Client } from "../client/client.ts";
 import { split } from "../program/name-list.ts";
-import type { EvalHome } from "./eval-home.ts";
+import { type EvalBackend, reportOf } from "./eval-backend.ts";
 
 /** What an evaluation came to, with all that was said in it. */
-export async function outcomeOf(home: EvalHome, runId: string, demands: Demands): Promise<EvalOutcome> {
-  const entry = await home.entry(runId);
-  const report = isTerminal(entry.status) ? await reportOf(home, entry) : undefined;
+export async function outcomeOf(backend: EvalBackend, runId: string, demands: Demands): Promise<EvalOutcome> {
+  const entry = await backend.client.evals.get(runId);
+  const report = isTerminal(entry.status) ? await endedReport(backend.client, entry) : undefined;
   if (report === undefined) {
     const conclusion = conclude(entry, undefined, demands);
     return {
       entry,
-      conclusion: (await home.isInterrupted(entry)) ? { ...conclusion, ...interrupted(runId) } : conclusion,
+      conclusion: (await backend.isInterrupted(entry)) ? { ...conclusion, ...interrupted(runId) } : conclusion,
     };
   }
   return { entry, report, conclusion: conclude(entry, report, demands), quotes: quotesOf(report) };
@@ -28,9 +29,9 @@ function interrupted(runId: string): { readonly sentence: string } {
 }
 
 /** How it ended is known without the report of one that was stopped, which an older server does not have. */
-async function reportOf(home: EvalHome, { runId, status }: EvalEntry): Promise<EvalReport | undefined> {
+async function endedReport(client: Client, { runId, status }: EvalEntry): Promise<EvalReport | undefined> {
   try {
-    return await home.report(runId);
+    return await reportOf(client, runId);
   } catch (error) {
     const isMissing = error instanceof AppError && (error.code === "run_state_conflict" || error.code === "not_found");
     if (status !== "completed" && isMissing) return undefined;

@@ -2,7 +2,7 @@ import { refText } from "../../evals/suite/suite-ref.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
-import type { EvalHome } from "./eval-home.ts";
+import type { EvalBackend } from "./eval-backend.ts";
 import { latestEval } from "./latest-eval.ts";
 import type { NamedSuite } from "./suite-argument.ts";
 
@@ -38,13 +38,13 @@ function isGiven(value: unknown): boolean {
 
 /** Goes on with an evaluation that was interrupted, with the same suite and the same agent; gives its id. */
 export async function resumeEval(
-  home: EvalHome,
+  { client, goOn }: EvalBackend,
   named: string,
   { suite, suiteId, agentId }: { readonly suite: NamedSuite; readonly suiteId: string; readonly agentId: string },
 ): Promise<string> {
-  const runId = named === "latest" ? await latestEval(home, { suiteId, status: "running" }) : named;
+  const runId = named === "latest" ? await latestEval(client, { suiteId, status: "running" }) : named;
   if (runId === undefined) return refuse(`no evaluation with ${suiteId} was left unfinished`);
-  const entry = await home.entry(runId);
+  const entry = await client.evals.get(runId);
   if (isTerminal(entry.status)) return refuse(`${runId} has ended; see it with: assay eval show ${runId}`);
   if (entry.agentId !== agentId) return refuse(`${runId} evaluates ${entry.agentId}, and not ${agentId}`);
   const begunWith = refText({ suiteId: entry.suiteId, version: entry.suiteVersion });
@@ -52,12 +52,12 @@ export async function resumeEval(
   if (given !== begunWith && given !== entry.suiteId)
     return refuse(`${runId} was begun with ${begunWith}, and not ${given}`);
   if (suite.file !== undefined) {
-    const kept = await home.suite(begunWith);
+    const kept = await client.suites.get(begunWith);
     if (canonicalJson(kept) !== canonicalJson(suite.loaded.suite)) {
       return refuse(`${suite.file} has other tasks than ${runId} was begun with; evaluate it anew`);
     }
   }
-  await home.goOn(runId);
+  await goOn(runId);
   return runId;
 }
 

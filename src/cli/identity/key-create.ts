@@ -2,19 +2,20 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PrincipalKind } from "../../protocol/identity/identity.ts";
 import { BUILT_IN_ROLES, EVERY_SCOPE, grants, type RoleTable } from "../../protocol/identity/scopes.ts";
 import type { CreateKeyRequest, KeyInfo } from "../../protocol/runs/api.ts";
+import type { Client } from "../client/client.ts";
 import { printable } from "../output/printable.ts";
 import { fromNow } from "../output/when.ts";
 import type { Call, FlagValues } from "../program/command.ts";
 import { split } from "../program/name-list.ts";
 import type { KEY_CREATE_FLAGS } from "./commands.ts";
-import { type Keys, withKeys } from "./keys-of.ts";
+import { withIdentity } from "./identity-client.ts";
 
 export async function keyCreate(call: Call<typeof KEY_CREATE_FLAGS>): Promise<undefined> {
   const { json, io } = call;
   const request = requestOf(call, Date.now());
-  const { created, idle } = await withKeys(call, async (keys) => {
-    const created = await keys.create(request);
-    return { created, idle: await idleScopes(keys, created.info, request.scopes ?? []) };
+  const { created, idle } = await withIdentity(call, async (identity) => {
+    const created = await identity.createKey(request);
+    return { created, idle: await idleScopes(identity, created.info, request.scopes ?? []) };
   });
   // The key alone, so that a script can take it: ASSAY_KEY=$(assay key create …).
   io.out(json ? JSON.stringify(created) : created.key);
@@ -23,9 +24,13 @@ export async function keyCreate(call: Call<typeof KEY_CREATE_FLAGS>): Promise<un
 }
 
 /** The scopes that were asked for and that no role of the principal grants: a request needs its scope in both. */
-async function idleScopes(keys: Keys, { roles, workspace }: KeyInfo, asked: readonly string[]): Promise<string[]> {
+async function idleScopes(
+  identity: Client["identity"],
+  { roles, workspace }: KeyInfo,
+  asked: readonly string[],
+): Promise<string[]> {
   if (asked.length === 0) return [];
-  const listed = await keys.roles(workspace).then(
+  const listed = await identity.roles({ workspace }).then(
     ({ roles }) => Object.fromEntries(roles.map(({ role, scopes }) => [role, scopes])),
     () => ({}),
   );

@@ -5,11 +5,11 @@ import { formatTable } from "../output/table.ts";
 import { formatAgo } from "../output/when.ts";
 import type { Call } from "../program/command.ts";
 import type { KEY_LIST_FLAGS } from "./commands.ts";
-import { withKeys } from "./keys-of.ts";
+import { withIdentity } from "./identity-client.ts";
 
 export async function keyList(call: Call<typeof KEY_LIST_FLAGS>): Promise<undefined> {
   const { json, io } = call;
-  const { keys } = await withKeys(call, (all) => all.list());
+  const { keys } = await withIdentity(call, (identity) => identity.keys());
   if (json) io.out(JSON.stringify({ keys }));
   else if (keys.length === 0)
     io.err("No keys. Make one with: assay key create --principal ID --roles owner --data DIR");

@@ -1,12 +1,12 @@
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
-import { withKeys } from "./keys-of.ts";
+import { withIdentity } from "./identity-client.ts";
 import type { PLACE_FLAGS } from "./role-commands.ts";
 
 export async function principalList(call: Call<typeof PLACE_FLAGS>): Promise<undefined> {
   const { json, io, flags } = call;
-  const { principals } = await withKeys(call, (keys) => keys.principals(flags.workspace));
+  const { principals } = await withIdentity(call, (identity) => identity.principals({ workspace: flags.workspace }));
   if (json) {
     io.out(JSON.stringify({ principals }));
     return;

@@ -2,7 +2,7 @@ import type { SetPrincipalRequest } from "../../protocol/identity/role-api.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { replacement } from "../program/name-list.ts";
-import { withKeys } from "./keys-of.ts";
+import { withIdentity } from "./identity-client.ts";
 import type { PRINCIPAL_SET_FLAGS } from "./role-commands.ts";
 
 export async function principalSet(call: Call<typeof PRINCIPAL_SET_FLAGS>): Promise<undefined> {
@@ -14,7 +14,7 @@ export async function principalSet(call: Call<typeof PRINCIPAL_SET_FLAGS>): Prom
     ...(groups === undefined ? {} : { groups }),
     ...(flags.workspace === undefined ? {} : { workspace: flags.workspace }),
   };
-  const info = await withKeys(call, (keys) => keys.setPrincipal(principal, request));
+  const info = await withIdentity(call, (identity) => identity.setPrincipal(principal, request));
   const names = (list: readonly string[]) => list.join(", ") || "none";
   const text = `${info.principal}: roles ${names(info.roles)}; groups ${names(info.groups)}`;
   io.out(json ? JSON.stringify(info) : printable(text));

@@ -3,6 +3,7 @@ import { fileLines } from "../../formats/tapes/sidecar/file-lines.ts";
 import { sidecarUnreadable } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import { readRowLines } from "../../formats/tapes/sidecar/row-key.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { Client } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
@@ -10,7 +11,6 @@ import { bodyBeside } from "../tapes/files/send-bodies.ts";
 import { sidecarText } from "../tapes/files/sync.ts";
 import { sidecarOf } from "../tapes/files/tape-paths.ts";
 import { tapeText } from "../tapes/text/tape-text.ts";
-import type { JudgeHome } from "./judge-home.ts";
 
 export interface TapeFiles {
   readonly tape: string;
@@ -27,30 +27,30 @@ export function tapeFiles(tapes: readonly string[], sidecars: readonly string[])
 }
 
 /** Makes a run of a tape with what people said about it, where it is not there yet. Gives the id of the run. */
-export async function bringTape(home: JudgeHome, { tape, sidecar }: TapeFiles, io: Io): Promise<string> {
+export async function bringTape({ tapes }: Client, { tape, sidecar }: TapeFiles, io: Io): Promise<string> {
   const rows = await sidecarText(sidecar);
   if (rows === undefined) throw sidecarUnreadable(sidecar, "there is no such file");
   // Read here as well: who takes it does not know what the file is called.
   readRowLines(sidecar, fileLines(rows));
   const text = await tapeText(tape, io);
-  const { runId, bodies } = await home.importTape({ tape: text, name: basename(tape) });
+  const { runId, bodies } = await tapes.import({ tape: text, name: basename(tape) });
   let missing = 0;
   for (const hash of bodies.missing) {
     const body = await bodyBeside(tape, hash);
-    const isThere = body !== undefined && (await stored(home, runId, hash, body));
+    const isThere = body !== undefined && (await stored(tapes, runId, hash, body));
     if (!isThere) missing++;
   }
   if (missing > 0) {
     io.err(`assay: ${printable(tape)}: ${formatCount(missing, "body")} cannot be taken; steps with them are left out.`);
   }
-  await home.pushSidecar(runId, rows);
+  await tapes.pushSidecar(runId, { sidecar: rows });
   return runId;
 }
 
 /** One with a secret in it stays where it is, and so does one that is too long. */
-async function stored(home: JudgeHome, runId: string, hash: string, body: Buffer): Promise<boolean> {
+async function stored(tapes: Client["tapes"], runId: string, hash: string, body: Buffer): Promise<boolean> {
   try {
-    await home.storeBody(runId, hash, body.toString("base64"));
+    await tapes.storeBody(runId, { hash, base64: body.toString("base64") });
     return true;
   } catch (error) {
     if (error instanceof AppError && REFUSALS.has(error.code)) return false;

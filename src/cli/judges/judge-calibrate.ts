@@ -1,7 +1,8 @@
 import { parseSuiteRef, refText } from "../../evals/suite/suite-ref.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { CalibrateJudge } from "../../protocol/evals/judge-certificate-api.ts";
-import { chosenHome } from "../evals/choose-home.ts";
+import { chosenBackend } from "../evals/choose-backend.ts";
+import { cancelInterrupted } from "../evals/eval-backend.ts";
 import { evalNamed } from "../evals/latest-eval.ts";
 import { type NamedSuite, suiteGiven } from "../evals/suite-argument.ts";
 import { dollars } from "../output/dollars.ts";
@@ -25,31 +26,33 @@ export async function judgeCalibrate(call: CalibrateCall): Promise<number> {
   }
   const suite = await suiteGiven(args[0] ?? "", call);
   return interruptible(io, "The calibration was cancelled; no certificate was issued.", async (signal) => {
-    const home = await chosenHome(call);
+    const backend = await chosenBackend(call);
+    const { client } = backend;
     try {
-      const note = suite.file === undefined ? undefined : await home.keepSuite(suite.loaded);
+      const note = suite.file === undefined ? undefined : await backend.keepSuite(suite.loaded);
       if (note !== undefined) io.err(`assay: ${note}`);
       const suiteId = parseSuiteRef(suite.file === undefined ? suite.ref : refText(suite.loaded.suite)).suiteId;
       const judged: string[] = [];
-      for (const one of named) judged.push(await evalNamed(home, one, { suiteId }));
+      for (const one of named) judged.push(await evalNamed(client, one, { suiteId }));
       const brought: string[] = [];
-      for (const files of tapes) brought.push(await bringTape(home.judge, files, io));
+      for (const files of tapes) brought.push(await bringTape(client, files, io));
       const runIds = [...new Set([...judged, ...brought])];
-      const runId = await home.judge.calibrate(requestOf(call, suite, runIds));
-      await home.untilEnded(runId, undefined, signal).catch(async (error: unknown) => {
-        if (signal.aborted) await home.cancel(runId);
+      const { runId } = await client.judges.calibrate(requestOf(call, suite, runIds));
+      await backend.untilEnded(runId, undefined, signal).catch(async (error: unknown) => {
+        if (signal.aborted) await cancelInterrupted(client, runId);
         throw error;
       });
-      const { status, certificateId, error } = await home.judge.ended(runId);
-      if (certificateId === undefined) {
+      const { status, outputs, error } = await client.runs.get(runId);
+      const certificateId = outputs?.["certificateId"];
+      if (typeof certificateId !== "string") {
         io.err(printable(`error: ${runId} ${status}: ${error?.message ?? "it issued no certificate"}`));
         return EXIT.noVerdict;
       }
-      const view = await home.judge.certificate(certificateId);
+      const view = await client.judges.certificate(certificateId);
       io.out(json ? JSON.stringify(view) : certificateText(view, io.paint));
       return view.valid ? EXIT.fine : EXIT.negative;
     } finally {
-      await home.close();
+      await backend.close();
     }
   });
 }

@@ -1,5 +1,5 @@
 import type { CertificateView } from "../../protocol/evals/judge-certificate-api.ts";
-import { withHome } from "../evals/choose-home.ts";
+import { withBackend } from "../evals/choose-backend.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
@@ -11,7 +11,9 @@ const SHOWN = 50;
 export async function judgeList(call: Call<typeof JUDGE_LIST_FLAGS>): Promise<undefined> {
   const { flags, json, io } = call;
   const query = { limit: SHOWN, ...(flags.suite === undefined ? {} : { suiteId: flags.suite }) };
-  const { certificates } = await withHome(call, (home) => home.judge.certificates(query), { reads: true });
+  const { certificates } = await withBackend(call, async ({ client }) => client.judges.certificates(query), {
+    reads: true,
+  });
   if (json) io.out(JSON.stringify({ certificates }));
   else if (certificates.length === 0) io.err("No certificates yet. Make one with: assay judge calibrate");
   else {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalListQuery } from "../../protocol/evals/eval-baseline.ts";
 import type { AgentDeployment, Condition, DeploymentTransition } from "../../protocol/promotion/api.ts";
 import { type Client, connect } from "../client/client.ts";
 import { evalNamed } from "../evals/latest-eval.ts";
@@ -66,8 +65,7 @@ function requestOf(version: string, flags: DeployFlags): DeploymentTransition {
 /** `--eval latest` is the newest evaluation of this agent that has completed. */
 async function withEval(client: Client, agentId: string, request: DeploymentTransition): Promise<DeploymentTransition> {
   if (request.evalRunId === undefined) return request;
-  const list = (query: EvalListQuery) => client.evals.list(query);
-  return { ...request, evalRunId: await evalNamed({ list }, request.evalRunId, { agentId, status: "completed" }) };
+  return { ...request, evalRunId: await evalNamed(client, request.evalRunId, { agentId, status: "completed" }) };
 }
 
 /** Asks again while people have not decided, for as long as it may. */

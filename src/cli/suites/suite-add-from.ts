@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { AddedTask, AddFromRequest, Proof } from "../../protocol/evals/suite-growth.ts";
-import { withHome } from "../evals/choose-home.ts";
+import { withBackend } from "../evals/choose-backend.ts";
 import { evalNamed } from "../evals/latest-eval.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
@@ -22,9 +22,9 @@ export async function suiteAddFrom(call: Call<typeof ADD_FROM_FLAGS>): Promise<u
     ...groundOf(target),
     ...(flags.check ? { check: true } : {}),
   };
-  const { added, runId } = await withHome(call, async (home) => {
-    const runId = await evalNamed(home, named);
-    return { added: await home.addFrom({ ...request, runId }), runId };
+  const { added, runId } = await withBackend(call, async ({ client }) => {
+    const runId = await evalNamed(client, named);
+    return { added: await client.suites.addFromRun({ ...request, runId }), runId };
   }).catch((error: unknown) => {
     if (!json) tellProof(error, io);
     throw error;

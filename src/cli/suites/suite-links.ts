@@ -1,5 +1,4 @@
-import type { TaskLink } from "../../protocol/evals/suite-growth.ts";
-import { withHome } from "../evals/choose-home.ts";
+import { withBackend } from "../evals/choose-backend.ts";
 import { evalNamed } from "../evals/latest-eval.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
@@ -10,22 +9,11 @@ const PAGE = 200;
 
 export async function suiteLinks(call: Call<typeof SUITE_LINKS_FLAGS>): Promise<undefined> {
   const { flags, json, io } = call;
-  const links: TaskLink[] = [];
-  await withHome(
+  const links = await withBackend(
     call,
-    async (home) => {
-      const runId = flags.run === undefined ? undefined : await evalNamed(home, flags.run);
-      let cursor: string | undefined;
-      do {
-        const page = await home.taskLinks({
-          limit: PAGE,
-          ...(flags.suite === undefined ? {} : { suiteId: flags.suite }),
-          ...(runId === undefined ? {} : { runId }),
-          ...(cursor === undefined ? {} : { cursor }),
-        });
-        links.push(...page.links);
-        cursor = page.nextCursor;
-      } while (cursor !== undefined);
+    async ({ client }) => {
+      const runId = flags.run === undefined ? undefined : await evalNamed(client, flags.run);
+      return client.suites.links({ limit: PAGE, suiteId: flags.suite, runId }).all();
     },
     { reads: true },
   );

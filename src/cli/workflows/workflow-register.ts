@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { RegisterWorkflowResponse } from "../../protocol/runs/api.ts";
+import type { RegisterWorkflowResponse } from "../../protocol/workflows/api.ts";
 import { connect } from "../client/client.ts";
 import { readText } from "../files/json-argument.ts";
 import { printable } from "../output/printable.ts";

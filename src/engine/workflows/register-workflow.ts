@@ -1,5 +1,5 @@
 import type { Caller } from "../../protocol/identity/identity.ts";
-import type { RegisterWorkflowResponse } from "../../protocol/runs/api.ts";
+import type { RegisterWorkflowResponse } from "../../protocol/workflows/api.ts";
 import type { DocumentWrite } from "../../store/port/documents.ts";
 import { HOST_WIDE, type WorkflowWrite } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";

@@ -30,7 +30,7 @@ interface Asked {
 /** Real transitions of an agent of the caller's tenant, or of one that is made up for the purpose where none is named. */
 export function seamDeploymentRoute(services: DeploymentServices): Handler {
   return async ({ host, body, ...context }) => {
-    const caller = callerOf({ host, body, ...context });
+    const caller = callerOf(context);
     const asked = body as Asked;
     refuseForeign(caller, asked);
     const { scenario, version = "1.0.0", channel = CHANNELS[0], evalRunId } = asked;

@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Records provider usage as it was posted, under the run that was named, and returns the event. */
 export const seamProviderUsageRoute: Handler = async ({ host, body, ...context }) => {
-  const caller = callerOf({ host, body, ...context });
+  const caller = callerOf(context);
   const { runId = host.newId("run"), ...posted } = body as Fields & { readonly runId?: string };
   refuseCredentials(host, posted);
   const usage = parse(AGENT_EVENTS["provider.usage"].payload, payloadOf(posted), "payload");

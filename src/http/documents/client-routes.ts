@@ -2,10 +2,10 @@ import { EVENTS } from "../../protocol/events.ts";
 import type { Operation } from "../../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../../protocol/operations.ts";
 
-/** Which operation each call of the client is: `sdk/calls.ts`. */
+/** Which operation each call of the client is: `protocol/calls.ts`. */
 export type CallTable = Readonly<Record<string, Readonly<Record<string, OperationId>>>>;
 
-/** The module `sdk/routes.ts`: of the table of operations what a client needs to send requests, and nothing of the schemas. */
+/** The module `protocol/routes.ts`: of the table of operations what a client needs to send requests, and nothing of the schemas. */
 export function clientRoutes(calls: CallTable): string {
   const nouns = Object.entries(calls).map(([noun, verbs]) => {
     const routes = Object.entries(verbs).map(([verb, id]) => `    ${verb}: "${routeOf(OPERATIONS[id])}",\n`);

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { CALLS } from "../../protocol/calls.ts";
 import { OPERATIONS, type OperationId } from "../../protocol/operations.ts";
-import { CALLS } from "../../sdk/calls.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { clientTypes } from "./client-types.ts";
 

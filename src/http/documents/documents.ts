@@ -70,8 +70,8 @@ function textOf(document: unknown): DocumentText {
 }
 
 /** `Vary` keeps a shared cache from answering a request for another version of the protocol with this document. */
-function serve({ request }: RequestContext, { text, etag }: DocumentText, contentType = "application/json"): Reply {
+function serve(context: RequestContext, { text, etag }: DocumentText, contentType = "application/json"): Reply {
   const headers = { etag, "cache-control": "public, max-age=300", vary: "OpenWOP-Version" };
-  if (!noneMatch(request.headers["if-none-match"], etag)) return { status: 304, raw: null, headers };
+  if (!noneMatch(context.headers["if-none-match"], etag)) return { status: 304, raw: null, headers };
   return { status: 200, raw: text, contentType, headers };
 }

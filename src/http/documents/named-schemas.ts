@@ -24,6 +24,7 @@ import { RunSnapshot } from "../../protocol/runs/snapshot.ts";
 import type { TSchema } from "../../protocol/schema.ts";
 import * as tape from "../../protocol/tapes/api.ts";
 import * as webhook from "../../protocol/webhooks/api.ts";
+import * as definition from "../../protocol/workflows/api.ts";
 import * as workflow from "../../protocol/workflows/workflow.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -88,8 +89,8 @@ const BODIES = {
   PollResponse: api.PollResponse,
   EventListResponse: api.EventListResponse,
   WorkflowDefinition: workflow.WorkflowDefinition,
-  RegisterWorkflowResponse: api.RegisterWorkflowResponse,
-  ListWorkflowsResponse: api.ListWorkflowsResponse,
+  RegisterWorkflowResponse: definition.RegisterWorkflowResponse,
+  ListWorkflowsResponse: definition.ListWorkflowsResponse,
   CreateKeyRequest: api.CreateKeyRequest,
   CreateKeyResponse: api.CreateKeyResponse,
   ListKeysResponse: api.ListKeysResponse,

@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingHttpHeaders } from "node:http";
+import type { FastifyReply } from "fastify";
 import type { Recorder } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import type { AppError } from "../../protocol/errors.ts";
@@ -6,8 +7,8 @@ import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 
 /** What a route handler is given, after every check of the pipeline has passed. */
-export interface RequestContext {
-  readonly host: Host;
+export interface RequestContext<H = Host> {
+  readonly host: H;
   readonly requestId: string;
   /** Absent on public routes only; handlers of protected routes take it from `callerOf(context)`. */
   readonly caller?: Caller;
@@ -22,8 +23,9 @@ export interface RequestContext {
   readonly bodyText: string;
   /** On routes that take it as it is; empty on all others. */
   readonly bodyBytes: Uint8Array;
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+  readonly headers: IncomingHttpHeaders;
+  /** Absent where a request met no socket; handlers that write their answer themselves take it from `replyOf(context)`. */
+  readonly reply?: FastifyReply;
   /** For reads of large runs without a caller, whose visibility brings it on all other routes. */
   readonly room: Pick<Visibility, "beforeLargeRead">;
   /** What went wrong when it is too late to answer with it. */
@@ -33,11 +35,20 @@ export interface RequestContext {
    * the watching. Hijacked replies are watched anyway, and cut.
    */
   watchKey(refused: (error: AppError) => void): () => void;
+  /** Sends a long answer as its reader takes it. What it gives is the handler's reply. */
+  stream(answer: LongAnswer): Reply;
   /**
    * For commands: the idempotency outcome to commit together with the change. `reply` must be the very reply the
    * handler returns for that result. Gives undefined when the request has no Idempotency-Key.
    */
   recorder<T>(reply: (result: T) => Reply): Recorder<T>;
+}
+
+export interface LongAnswer {
+  readonly contentType: string;
+  readonly pieces: AsyncIterable<string>;
+  /** How long a reader may take nothing before it is cut off. */
+  readonly stallMs?: number | undefined;
 }
 
 /** `hijacked`: the handler writes to the socket itself. */
@@ -55,14 +66,19 @@ export type Reply =
     }
   | "hijacked";
 
-export type Handler = (context: RequestContext) => Reply | Promise<Reply>;
+export type Handler<H = Host> = (context: RequestContext<H>) => Reply | Promise<Reply>;
 
-export function callerOf(context: RequestContext): Caller {
+export function callerOf(context: Pick<RequestContext, "caller">): Caller {
   if (!context.caller) throw new Error("a protected handler was called without a caller");
   return context.caller;
 }
 
-export function runOf(context: RequestContext): Run {
+export function runOf(context: Pick<RequestContext, "run">): Run {
   if (!context.run) throw new Error("a handler asked for a run that the pipeline did not look up");
   return context.run;
+}
+
+export function replyOf(context: Pick<RequestContext, "reply">): FastifyReply {
+  if (!context.reply) throw new Error("a handler that writes to a socket was called without one");
+  return context.reply;
 }

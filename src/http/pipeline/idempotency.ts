@@ -13,7 +13,7 @@ import { errorReply, isForClient } from "./errors.ts";
 import type { Reply } from "./handler.ts";
 import { fillPath } from "./route-pattern.ts";
 import { openReply, sealReply } from "./seal-reply.ts";
-import { serialise, type Written } from "./send.ts";
+import { serialise, type Written } from "./serialise.ts";
 
 /** A request under its idempotency key. */
 export interface Keyed extends IdempotencyKey {

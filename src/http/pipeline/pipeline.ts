@@ -33,7 +33,8 @@ import { queryReader } from "./read-query.ts";
 import { Context } from "./request-context.ts";
 import { logRequest } from "./request-log.ts";
 import { RequestRoom, unlessLarge } from "./request-room.ts";
-import { type Sending, send, type Written } from "./send.ts";
+import { type Sending, send } from "./send.ts";
+import type { Written } from "./serialise.ts";
 import type { TapeRoom } from "./tape-room.ts";
 
 export interface PipelineDeps

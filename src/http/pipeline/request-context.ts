@@ -1,10 +1,17 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Recorder } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
+import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import type { Reply, RequestContext } from "./handler.ts";
+import { STREAM_DEFAULTS } from "../streams/stream-settings.ts";
+import { cutWhenStalled } from "./cut-when-stalled.ts";
+import type { LongAnswer, Reply, RequestContext } from "./handler.ts";
 import { type Keyed, outcomeOf } from "./idempotency.ts";
+import { VERSION_HEADER } from "./protocol-version.ts";
 import type { Body } from "./read-body.ts";
 
 const NO_BYTES = new Uint8Array();
@@ -19,7 +26,7 @@ export class Context implements RequestContext {
   readonly body: unknown;
   readonly bodyText: string;
   readonly bodyBytes: Uint8Array;
-  readonly request: FastifyRequest;
+  readonly headers: IncomingHttpHeaders;
   readonly reply: FastifyReply;
   /** Whether a command was given the outcome to commit with its change. */
   recorded = false;
@@ -51,12 +58,29 @@ export class Context implements RequestContext {
     this.body = body.value;
     this.bodyText = body.text;
     this.bodyBytes = body.bytes ?? NO_BYTES;
-    this.request = request;
+    this.headers = request.headers;
     this.reply = reply;
     this.watchKey = watchKey;
     this.report = report;
     this.room = room;
     this.#keyed = keyed;
+  }
+
+  stream({ contentType, pieces, stallMs = STREAM_DEFAULTS.stallMs }: LongAnswer): Reply {
+    const response = this.reply.raw;
+    this.reply.hijack();
+    cutWhenStalled(response, stallMs);
+    const headers = {
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "x-request-id": this.requestId,
+    };
+    response.writeHead(200, { "content-type": contentType, [VERSION_HEADER]: PROTOCOL_VERSION, ...headers });
+    // Not awaited: the caller learns from the response itself how it ends.
+    pipeline(Readable.from(pieces), response).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") this.report(error);
+    });
+    return "hijacked";
   }
 
   recorder<T>(reply: (result: T) => Reply): Recorder<T> {

@@ -16,11 +16,13 @@ function parameter(part: string): string {
   return part === "{nodeId}" ? NODE : PARAMETER;
 }
 
-/** The same path as a test of a whole URL path. */
+/** The same path as a test of a whole URL path, whose groups are named after its parameters. */
 export function pathTest(path: string): RegExp {
   const source = path
     .split(/(\{\w+\})/)
-    .map((part) => (part.startsWith("{") ? PARAMETER : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))
+    .map((part) =>
+      part.startsWith("{") ? `(?<${part.slice(1, -1)}>${PARAMETER})` : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"),
+    )
     .join("");
   return new RegExp(`^${source}$`);
 }

@@ -1,13 +1,10 @@
-import type { FastifyReply } from "fastify";
 import { expect, test } from "vitest";
 import type { Store } from "../../store/port/store.ts";
 import { sendList } from "./send-list.ts";
 
 const context = () => ({
   host: { store: {} as Store },
-  reply: {} as FastifyReply,
-  requestId: "req-1",
-  report: () => {},
+  stream: () => "hijacked" as const,
 });
 
 test("many pages leave room for other work between them", async () => {

@@ -1,13 +1,7 @@
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { serializeFor } from "../../engine/families/serialize.ts";
-import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
 import type { Store } from "../../store/port/store.ts";
-import { STREAM_DEFAULTS } from "../streams/stream-settings.ts";
-import { cutWhenStalled } from "./cut-when-stalled.ts";
 import type { Reply, RequestContext } from "./handler.ts";
-import { VERSION_HEADER } from "./protocol-version.ts";
 
 export interface ListAnswer {
   /** The texts around the elements. */
@@ -25,7 +19,7 @@ export interface ListAnswer {
 /** More than this is sent as the client takes it, and never in memory as a whole. */
 const WHOLE_CHARACTERS = 512 * 1024;
 
-type SendContext = Pick<RequestContext, "reply" | "requestId" | "report"> & {
+type SendContext = Pick<RequestContext, "stream"> & {
   readonly host: { readonly store: Store };
 };
 
@@ -43,25 +37,16 @@ export async function* jsonPages(pages: AsyncIterable<readonly unknown[]>): Asyn
 }
 
 /** An answer of any length. One that was cut in the middle cannot be taken for a whole one: its last chunk is missing. */
-export async function sendList({ host, reply, requestId, report }: SendContext, answer: ListAnswer): Promise<Reply> {
-  const { contentType = "application/json", stallMs = STREAM_DEFAULTS.stallMs } = answer;
-  const rest = textsOf({ ...answer, items: inTurns(host.store, answer.items) });
+export async function sendList(context: SendContext, answer: ListAnswer): Promise<Reply> {
+  const { contentType = "application/json", stallMs } = answer;
+  const rest = textsOf({ ...answer, items: inTurns(context.host.store, answer.items) });
   let text = "";
   while (text.length < WHOLE_CHARACTERS) {
     const { done, value } = await rest.next();
     if (done) return { status: 200, raw: text, contentType };
     text += value;
   }
-  const response = reply.raw;
-  reply.hijack();
-  cutWhenStalled(response, stallMs);
-  const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff", "x-request-id": requestId };
-  response.writeHead(200, { "content-type": contentType, [VERSION_HEADER]: PROTOCOL_VERSION, ...headers });
-  // Not awaited: whoever asked learns from the response itself how it ends.
-  pipeline(Readable.from(chain(text, rest)), response).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") report(error);
-  });
-  return "hijacked";
+  return context.stream({ contentType, pieces: chain(text, rest), stallMs });
 }
 
 /**

@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
-import type { Reply } from "./handler.ts";
 import { VERSION_HEADER } from "./protocol-version.ts";
-
-export type Written = Exclude<Reply, "hijacked">;
+import { serialise, type Written } from "./serialise.ts";
 
 export interface Sending {
   readonly requestId: string;
@@ -30,12 +28,6 @@ export function send(response: ServerResponse, reply: Written, sending: Sending)
   if (status >= 400) discardRest(response.req, sending.discardBytes);
   response.writeHead(status, headers);
   response.end(body === null || response.req.method === "HEAD" ? undefined : body);
-}
-
-export function serialise(reply: Written): { body: string | Uint8Array | null; contentType: string } {
-  return "json" in reply
-    ? { body: JSON.stringify(reply.json), contentType: "application/json" }
-    : { body: reply.raw, contentType: reply.contentType ?? "application/octet-stream" };
 }
 
 function byteLength(body: string | Uint8Array | null): number {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative } from "node:path";
 import { etagOf, noneMatch } from "../pipeline/etag.ts";
-import type { Written } from "../pipeline/send.ts";
+import type { Written } from "../pipeline/serialise.ts";
 
 export type Console = (path: string, ifNoneMatch: string | undefined) => Written | undefined;
 

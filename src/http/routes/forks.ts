@@ -9,7 +9,7 @@ export const forkRunRoute: Handler = async (context) => {
   const request = context.body as ForkRunFurtherRequest;
   const runId = context.params["runId"] ?? "";
   const record = context.recorder(created);
-  const trace = traceOfHeader(context.request.headers["traceparent"]?.toString());
+  const trace = traceOfHeader(context.headers["traceparent"]?.toString());
   return created(await forkRun(context.host, { caller: callerOf(context), runId, request, trace, record }));
 };
 

@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Store } from "../../store/port/store.ts";
-import type { Written } from "../pipeline/send.ts";
+import type { Written } from "../pipeline/serialise.ts";
 
 const ALIVE: Written = { status: 200, json: { status: "ok" }, headers: { "cache-control": "no-store" } };
 

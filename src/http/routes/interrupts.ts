@@ -28,7 +28,7 @@ export const getInterruptByTokenRoute: Handler = async (context) => {
  * one Idempotency-Key belongs to the interrupt, for nobody has called.
  */
 export const resolveInterruptByTokenRoute: Handler = async (context) => {
-  const { host, body, request } = context;
+  const { host, body, headers } = context;
   const claims = claimsOf(context);
   const { runId, interruptId, intent } = claims;
   if (intent !== "resolve") {
@@ -40,7 +40,7 @@ export const resolveInterruptByTokenRoute: Handler = async (context) => {
   const bound = context.query as VoteBinding;
   const answer = (record: Recorder<ResolveInterruptResponse>) =>
     resolveByToken(host, claims, { tenant, ...context.room, value, bound, record }).then(ok);
-  const header = request.headers["idempotency-key"];
+  const header = headers["idempotency-key"];
   if (header === undefined) return answer(() => undefined);
   const operation = `POST /v1/interrupts of ${interruptId}`;
   const keyed = {

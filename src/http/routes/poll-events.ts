@@ -4,7 +4,7 @@ import { OPERATIONS } from "../../protocol/operations.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { parse } from "../../protocol/schema.ts";
-import { callerOf, type Handler, type RequestContext, runOf } from "../pipeline/handler.ts";
+import { callerOf, type Handler, type RequestContext, replyOf, runOf } from "../pipeline/handler.ts";
 import type { RunFeeds } from "../streams/run-feeds.ts";
 import { sendEvents } from "../streams/send-events.ts";
 
@@ -43,7 +43,7 @@ export function pollEvents(feeds: RunFeeds): Handler {
 
 /** Stops when the time is over or the client has gone; throws when its key has ended. */
 async function whileWanted<T>(
-  { reply, watchKey }: RequestContext,
+  context: RequestContext,
   timeoutMs: number,
   work: (stop: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -51,13 +51,14 @@ async function whileWanted<T>(
   const stop = () => controller.abort();
   const timer = setTimeout(stop, timeoutMs);
   let ended: AppError | undefined;
-  const unwatch = watchKey((error) => {
+  const { raw } = replyOf(context);
+  const unwatch = context.watchKey((error) => {
     ended = error;
     stop();
   });
-  reply.raw.once("close", stop);
+  raw.once("close", stop);
   // Gone already: there will be no second `close`.
-  if (reply.raw.destroyed) stop();
+  if (raw.destroyed) stop();
   try {
     const answer = await work(controller.signal);
     if (ended !== undefined) throw ended;
@@ -65,6 +66,6 @@ async function whileWanted<T>(
   } finally {
     unwatch();
     clearTimeout(timer);
-    reply.raw.off("close", stop);
+    raw.off("close", stop);
   }
 }

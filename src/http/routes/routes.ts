@@ -27,6 +27,7 @@ import {
 } from "./annotations.ts";
 import { getArtifactRoute } from "./artifacts.ts";
 import { listAuditEntriesRoute, verifyAuditRoute } from "./audit.ts";
+import { createRunRoute } from "./create-run.ts";
 import { getDebugBundleRoute, seamExportBundleRoute } from "./debug-bundle.ts";
 import { deleteRunRoute } from "./deletion.ts";
 import { deploymentRoutes, deploymentServices } from "./deployments.ts";
@@ -60,7 +61,6 @@ import {
   bulkCancelRunsRoute,
   cancelRunRoute,
   cancelRunsRoute,
-  createRunRoute,
   getRunRoute,
   listRunsRoute,
   pauseRunRoute,

@@ -3,68 +3,20 @@ import { tokenStepMs, withTokens } from "../../engine/gates/interrupt-links.ts";
 import type { Authorizer } from "../../engine/identity/roles.ts";
 import { cancelRuns } from "../../engine/runs/cancel-runs.ts";
 import { bulkCancelRuns, cancelRun, pauseRun, resumeRun } from "../../engine/runs/change-run.ts";
-import { createRun } from "../../engine/runs/create-run.ts";
 import { queryInstant } from "../../engine/runs/query-instant.ts";
 import { childStatuses, listRuns, snapshot, withChildStatuses } from "../../engine/runs/read-run.ts";
-import { createEvalRun } from "../../evals/run/create-eval-run.ts";
-import type { EvalServices } from "../../evals/run/eval-run.ts";
-import { parseSuiteAddress, type SuiteAddress } from "../../evals/suite/suite-uri.ts";
-import { AppError } from "../../protocol/errors.ts";
 import type {
   BulkCancelRequest,
   CancelRunRequest,
-  CreateRunRequest,
   PauseRunRequest,
   ResumeRunRequest,
 } from "../../protocol/runs/api.ts";
 import type { CancelRunsRequest } from "../../protocol/runs/cancel-operations.ts";
 import { openInterrupts } from "../../protocol/runs/run.ts";
 import type { RunStatus } from "../../protocol/runs/run-status.ts";
-import { traceOfHeader } from "../../protocol/runs/trace.ts";
 import { digest, noneMatch } from "../pipeline/etag.ts";
 import { callerOf, type Handler, type Reply, type RequestContext } from "../pipeline/handler.ts";
 import { jsonPages, pagesOf, sendList } from "../pipeline/send-list.ts";
-
-export function createRunRoute(
-  authorizer: Pick<Authorizer, "authorize">,
-  evals: EvalServices,
-  publicUrl?: string,
-): Handler {
-  return async (context) => {
-    const { headers } = context.request;
-    // This host hands out no test keys, so whoever asks may not.
-    if (headers["x-force-engine-version"] !== undefined) throw new AppError("force_engine_version_forbidden");
-    const request = context.body as CreateRunRequest;
-    const caller = callerOf(context);
-    // What is posted there answers the run's gates: nobody has sent to himself what he could not read in a snapshot.
-    if (request.callbackUrl !== undefined) await authorizer.authorize(caller, "approvals:respond");
-    const dedup = dedupOf(headers["x-dedup"]);
-    const trace = traceOfHeader(headers["traceparent"]?.toString());
-    const command = { caller, request, dedup, trace, record: context.recorder(created) };
-    if (request.mode !== "eval") return created(await createRun(context.host, command));
-    const suite =
-      request.evalSuiteRef === undefined ? undefined : suiteNamed(request.evalSuiteRef, headers.host, publicUrl);
-    // What is fetched is kept for the tenant, as if the caller had brought it.
-    if (suite?.type === "fetched") await authorizer.authorize(caller, "suites:write");
-    const named = suite?.type === "kept" ? { ...request, evalSuiteRef: suite.ref } : request;
-    return created(await createEvalRun(context.host, evals, { ...command, request: named }));
-  };
-}
-
-/** This host is known by the address that it was asked under, and by its public one. */
-function suiteNamed(ref: string, host: string | undefined, publicUrl: string | undefined): SuiteAddress {
-  const own = [`http://${host ?? ""}`, publicUrl ?? ""].filter((one) => URL.canParse(one));
-  return parseSuiteAddress(
-    ref,
-    own.map((one) => new URL(one).host),
-  );
-}
-
-function dedupOf(header: string | string[] | undefined): boolean {
-  if (header === undefined) return false;
-  if (header === "enforce") return true;
-  throw new AppError("validation_error", { problem: 'X-Dedup must be "enforce" or left out' });
-}
 
 const DEFAULT_LIMIT = 50;
 
@@ -93,7 +45,7 @@ interface ListRunsQuery {
 
 export function getRunRoute(authorizer: Pick<Authorizer, "decide">): Handler {
   return async (context) => {
-    const { host, request } = context;
+    const { host } = context;
     const caller = callerOf(context);
     const run = await visibleRun(host, caller, runIdOf(context));
     const answers = openInterrupts(run).length > 0 && (await authorizer.decide(caller, "approvals:respond")).allowed;
@@ -104,7 +56,7 @@ export function getRunRoute(authorizer: Pick<Authorizer, "decide">): Handler {
     const children = statuses.size === 0 ? "" : `-${digest(JSON.stringify([...statuses]))}`;
     const etag = `"${run.runId}-${run.version}${tokens}${children}"`;
     const headers = { etag };
-    if (!noneMatch(request.headers["if-none-match"], etag)) return { status: 304, raw: null, headers };
+    if (!noneMatch(context.headers["if-none-match"], etag)) return { status: 304, raw: null, headers };
     const shown = withChildStatuses(await snapshot(host, run), statuses);
     return { status: 200, json: answers ? withTokens(host, run, shown) : shown, headers };
   };
@@ -141,10 +93,6 @@ function runIdOf({ params }: RequestContext): string {
 
 function ok(json: unknown): Reply {
   return { status: 200, json };
-}
-
-function created(json: unknown): Reply {
-  return { status: 201, json };
 }
 
 function accepted(json: unknown): Reply {

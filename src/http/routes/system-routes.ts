@@ -1,5 +1,5 @@
 import type { Store } from "../../store/port/store.ts";
-import type { Written } from "../pipeline/send.ts";
+import type { Written } from "../pipeline/serialise.ts";
 import { consolePages } from "./console.ts";
 import { healthz, readiness } from "./health.ts";
 

@@ -2,7 +2,7 @@ import { isTurnSpent, ownTurn } from "../../engine/worker/pauses.ts";
 import type { Title } from "../../engine/workflows/plans.ts";
 import { registerWorkflow } from "../../engine/workflows/register-workflow.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { RegisterWorkflowResponse } from "../../protocol/runs/api.ts";
+import type { RegisterWorkflowResponse } from "../../protocol/workflows/api.ts";
 import { WORKFLOW_ID_PATTERN } from "../../protocol/workflows/workflow.ts";
 import { callerOf, type Handler, type Reply } from "../pipeline/handler.ts";
 

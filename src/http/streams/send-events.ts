@@ -13,12 +13,11 @@ export interface EventArray extends EventRange {
 /** A JSON answer with all events of the range, from the stored texts as they are. */
 export function sendEvents(
   context: RequestContext,
-  { settings: { stallMs }, report }: Pick<RunFeeds, "settings" | "report">,
+  { settings: { stallMs } }: Pick<RunFeeds, "settings">,
   answer: EventArray,
 ): Promise<Reply> {
-  const { host, reply, requestId } = context;
   const { before, after } = answer;
-  return sendList({ host, reply, requestId, report }, { before, items: bodies(host.store, answer), after, stallMs });
+  return sendList(context, { before, items: bodies(context.host.store, answer), after, stallMs });
 }
 
 async function* bodies(store: Store, range: EventRange): AsyncGenerator<readonly string[]> {

@@ -7,7 +7,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { OPERATIONS } from "../../protocol/operations.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { parse } from "../../protocol/schema.ts";
-import { callerOf, type Handler, runOf } from "../pipeline/handler.ts";
+import { callerOf, type Handler, replyOf, runOf } from "../pipeline/handler.ts";
 import type { RunFeeds } from "./run-feeds.ts";
 import { sendEvents } from "./send-events.ts";
 import { parseStreamMode } from "./stream-mode.ts";
@@ -15,20 +15,21 @@ import { parseStreamMode } from "./stream-mode.ts";
 /** `GET /v1/runs/{runId}/events`: the backlog and then what happens, as server-sent events; or the log as JSON. */
 export function streamEvents(feeds: RunFeeds): Handler {
   return async (context) => {
-    const { request, reply } = context;
+    const { headers } = context;
     const { streamMode, bufferMs = 0 } = parse(OPERATIONS.streamEvents.query, context.query, "query");
     const modes = parseStreamMode(streamMode);
     const caller = callerOf(context);
     const run = runOf(context);
     const { runId } = run;
     // Whether the caller may see the run is decided before its cursor is looked at.
-    const after = lastEventId(request.headers["last-event-id"]);
-    if (prefersJson(request.headers.accept)) {
+    const after = lastEventId(headers["last-event-id"]);
+    if (prefersJson(headers.accept)) {
       const wholeLog = { runId, from: 0, to: run.version, before: '{"events":[', after: "]}" };
       return sendEvents(context, feeds, wholeLog);
     }
     feeds.checkRoom(caller.tenant);
     await feeds.ready(caller.tenant);
+    const reply = replyOf(context);
     if (modes.key === "values") followRoom(context.host, run, reply.raw);
     reply.hijack();
     feeds.open({

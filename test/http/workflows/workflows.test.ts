@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ListWorkflowsResponse } from "../../../src/protocol/runs/api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
+import { ListWorkflowsResponse } from "../../../src/protocol/workflows/api.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";

@@ -12,6 +12,7 @@ import { byteLines } from "../../../formats/text/byte-lines.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { TapeDetails } from "../../../protocol/tapes/api.ts";
 import { chunksOf } from "../../../sdk/call.ts";
+import type { ClientResponse } from "../../../sdk/response.ts";
 import type { Client } from "../../client/client.ts";
 import { bodiesOf, sidecarOf } from "./tape-paths.ts";
 import { writeOutput } from "./write-output.ts";
@@ -113,7 +114,7 @@ async function fetchBody(
   if (bytes.hex() !== hash) throw new AppError("unreachable", { url, reason: `body ${hash} did not arrive as it is` });
 }
 
-async function* bytesOf({ body }: Response, url: string): AsyncGenerator<Uint8Array> {
+async function* bytesOf({ body }: ClientResponse, url: string): AsyncGenerator<Uint8Array> {
   try {
     if (body !== null) yield* chunksOf(body);
   } catch (cause) {

@@ -1,4 +1,4 @@
-import type { OperationId } from "../protocol/operations.ts";
+import type { OperationId } from "./operations.ts";
 
 /** The name of each operation in the client, by noun: `client.runs.start` is `createRun`. The test seams have none. */
 export const CALLS = {

@@ -1,85 +1,72 @@
+import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { listedAgents } from "../../agents/registry/stored-agents.ts";
 import type { Host } from "../../engine/host.ts";
-import { annotationView } from "../../engine/judgments/annotation-view.ts";
 import { adoptRun } from "../../engine/runs/adopt-run.ts";
-import { cancelRun } from "../../engine/runs/change-run.ts";
 import { endsLog } from "../../engine/runs/event-pages.ts";
 import { startWorker, type Worker } from "../../engine/worker/worker.ts";
-import { judgeTask } from "../../evals/override/judge-task.ts";
 import { evalPlanOf } from "../../evals/run/baseline.ts";
-import { keepBaselineFile } from "../../evals/run/baseline-files.ts";
-import { createEvalRun } from "../../evals/run/create-eval-run.ts";
-import { evalReport } from "../../evals/run/eval-report.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";
-import { getEval, listEvals } from "../../evals/run/list-evals.ts";
-import {
-  exportBaseline,
-  getBaseline,
-  listBaselines,
-  removeBaseline,
-  setBaseline,
-} from "../../evals/run/named-baselines.ts";
 import { resumeCheck } from "../../evals/run/resume-check.ts";
-import { evalTaskBodies } from "../../evals/run/task-bodies.ts";
 import { keepDraft } from "../../evals/suite/replace-suite.ts";
-import { listSuites } from "../../evals/suite/stored-suite.ts";
 import { refText } from "../../evals/suite/suite-ref.ts";
-import { readSuite } from "../../evals/suite/suite-store.ts";
+import { inProcessFetch } from "../../http/in-process.ts";
+import { evalRooms } from "../../http/in-process-rooms.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Store } from "../../store/port/store.ts";
-import { ownJudge } from "../judges/own-judge.ts";
+import { connectHere } from "../client/client.ts";
 import type { Io } from "../output/io.ts";
+import { sqlitePath } from "../server/database.ts";
 import { ownEnvironment } from "../settings/config.ts";
 import type { Config } from "../settings/settings.ts";
+import { packageVersion } from "../version.ts";
 import { agentServices } from "../wiring/agents.ts";
 import { buildHost } from "../wiring/build-host.ts";
 import { type ProcessScrubber, processScrubber } from "../wiring/process-scrubber.ts";
-import { withEarlierEvals } from "./earlier-evals.ts";
-import type { EvalHome } from "./eval-home.ts";
+import type { EvalBackend } from "./eval-backend.ts";
 import { type EvalStore, openEvalStore } from "./evals-file.ts";
 import { boundAgent, type OwnAgent, type OwnAgentSettings, withBoundAgents, withOwnAgent } from "./own-agent.ts";
 
 /** The tenant of the owner key that a first start of a server makes, so that evaluations of version 0.1 in a server's file are found. */
 const TENANT = "default";
 
-export interface OwnHome extends EvalHome {
+export interface OwnBackend extends EvalBackend {
   /** What it is called under, where it is not installed. */
   readonly agentId: string | undefined;
 }
 
-export interface OwnHomeSettings extends OwnAgentSettings {
+export interface OwnBackendSettings extends OwnAgentSettings {
   readonly own?: OwnAgent | undefined;
   /** Nothing is written, so that the file may be in use. */
   readonly reads?: boolean;
 }
 
 /** Evaluations in the database of this machine, carried out by this process. */
-export async function ownHome(
+export async function ownBackend(
   config: Config,
   io: Io,
-  { own, reads, ...settings }: OwnHomeSettings = {},
-): Promise<OwnHome> {
+  { own, reads, ...settings }: OwnBackendSettings = {},
+): Promise<OwnBackend> {
   const scrubber = await processScrubber(config);
   const opened = await openEvalStore(config, { reads: reads === true });
   try {
-    return await openedHome(opened, config, io, scrubber, own, settings);
+    return await backendOn(opened, config, io, scrubber, own, settings);
   } catch (error) {
     await opened.store.close();
     throw error;
   }
 }
 
-async function openedHome(
+async function backendOn(
   { store, isOwned }: EvalStore,
   config: Config,
   io: Io,
   scrubber: ProcessScrubber,
   ownAgent: OwnAgent | undefined,
   settings: OwnAgentSettings,
-): Promise<OwnHome> {
+): Promise<OwnBackend> {
   const installed = agentServices(store, config, scrubber);
   const { gateway } = installed;
   const world = { environment: ownEnvironment(), scrubText: scrubber.scrubText, gateway };
@@ -97,7 +84,16 @@ async function openedHome(
   const worker = ownWorker(bare, config, (error) => trouble.push(error));
   const host: Host = { ...bare, localWorker: worker };
   const caller = callerHere();
-  const home: OwnHome = {
+  const rooms = evalRooms({ ...services, version: packageVersion() });
+  const here = inProcessFetch({ host, caller, rooms });
+  const hostOn = (store: Store) => inProcessFetch({ host: { ...host, store }, caller, rooms });
+  const earlierPath = sqlitePath(config);
+  const earlier =
+    config.databaseUrl === undefined && existsSync(earlierPath)
+      ? (await import("./earlier-evals.ts")).withEarlierEvals(here, earlierPath, hostOn)
+      : undefined;
+  return {
+    client: connectHere(earlier?.fetch ?? here),
     agentId: bound?.agent.agentId,
     keepSuite: async (loaded) => {
       const kept = await keepDraft(host, caller, loaded);
@@ -105,57 +101,22 @@ async function openedHome(
       const ref = refText(loaded.suite);
       return `${ref} has other tasks than before under this version; what was evaluated with those is not comparable. Raise the version to keep both.`;
     },
-    suite: async (ref) => (await readSuite(host, caller.tenant, ref)).suite,
-    suites: async () => (await listSuites(host, caller.tenant, { limit: 1000 })).suites,
     agentIds: async () => {
       const bound = [...installed.file.bindings.keys()].map((name) => name.split("@")[0] ?? name);
       return [...(await listedAgents(store, caller)).keys(), ...bound];
     },
-    start: (request) => start(host, services, caller, request),
     goOn: (runId) => goOn(host, services, config, caller, runId),
-    untilEnded: (runId, told, signal) => untilEnded(host, worker, caller, runId, { told, signal, trouble }),
-    cancel: async (runId) => {
-      await cancelRun(host, { caller, runId, request: { reason: "interrupted" }, record: () => undefined });
-    },
+    untilEnded: (runId, onScored, signal) => untilEnded(host, worker, caller, runId, { onScored, signal, trouble }),
     afterInterrupt: config.databaseUrl === undefined ? "resumable" : "cancelled",
     isInterrupted: async ({ runId, status }) =>
       isOwned && !isTerminal(status) && (await store.readRun(caller, runId)) !== undefined,
-    entry: (runId) => getEval(host, caller, runId),
-    report: (runId) => evalReport(host, caller, runId, { content: true }),
-    task: (runId, taskId) => evalTaskBodies(host, caller, runId, taskId),
-    list: (query) => listEvals(host, caller, query),
-    baseline: (suiteId, name) => getBaseline(host, caller, { suiteId, name }),
-    baselines: (cursor) => listBaselines(host, caller, { limit: 200, ...(cursor === undefined ? {} : { cursor }) }),
-    judgeTask: async (runId, taskId, request) =>
-      annotationView(await judgeTask(host, { caller, runId, taskId, request, record: () => undefined })),
-    addFrom: async (request) => {
-      const { addFromRun } = await import("../../evals/add-from/add-from-run.ts");
-      const { agents, memory } = services;
-      return addFromRun(host, {
-        caller,
-        request,
-        agents,
-        memory,
-        mayReadBodies: async () => {},
-        record: () => undefined,
-      });
-    },
-    taskLinks: async (query) => {
-      const { listTaskLinks } = await import("../../evals/add-from/task-links.ts");
-      return listTaskLinks(store, caller, query);
-    },
-    setBaseline: (suiteId, name, named) => setBaseline(host, caller, { suiteId, name }, named),
-    exportBaseline: (suiteId, name) => exportBaseline(host, caller, { suiteId, name }),
-    keepBaselineFile: (file) => keepBaselineFile(host, caller, file.sha256, file),
-    removeBaseline: (suiteId, name) => removeBaseline(host, caller, { suiteId, name }),
-    judge: ownJudge(host, services, caller),
     close: async () => {
       await worker.stop(0);
       await services.tools.close();
       await store.close();
+      await earlier?.close();
     },
   };
-  return withEarlierEvals(home, host, caller, config);
 }
 
 function callerHere(): Caller {
@@ -178,19 +139,6 @@ function ownWorker(host: Host, config: Config, onError: (error: unknown) => void
   const { leaseMs, leaseRenewMs: renewMs, sweepMs } = config;
   const settings = { workerId: host.newId("wrk"), leaseMs, renewMs, sweepMs, concurrency: 1, onError };
   return startWorker({ ...host, store }, settings);
-}
-
-async function start(
-  host: Host,
-  services: EvalServices,
-  caller: Caller,
-  request: Parameters<EvalHome["start"]>[0],
-): Promise<string> {
-  const { evalSuiteRef, agentId } = request;
-  const configurable: Readonly<Record<string, unknown>> = request.configurable;
-  const asked = { mode: "eval", evalSuiteRef, agentId, configurable } as const;
-  const command = { caller, request: asked, dedup: false, record: () => undefined };
-  return (await createEvalRun(host, services, command)).runId;
 }
 
 /** This process has the file for itself, so whoever began the evaluation is gone. Other databases are shared. */
@@ -216,7 +164,7 @@ async function goOn(
 }
 
 interface Waiting {
-  readonly told: ((scored: number) => void) | undefined;
+  readonly onScored: ((scored: number) => void) | undefined;
   readonly signal: AbortSignal;
   readonly trouble: readonly unknown[];
 }
@@ -225,7 +173,7 @@ const LOOK_MS = 4;
 const TELL_MS = 100;
 
 async function untilEnded(host: Host, worker: Worker, caller: Caller, runId: string, waiting: Waiting): Promise<void> {
-  const { told, signal, trouble } = waiting;
+  const { onScored, signal, trouble } = waiting;
   let [scored, from, tellAtMs, stopped] = [0, 0, 0, false];
   const tell = async () => {
     for (;;) {
@@ -234,7 +182,7 @@ async function untilEnded(host: Host, worker: Worker, caller: Caller, runId: str
       scored += page.filter(({ type }) => type === "eval.scored").length;
       if (endsLog(page, 1000)) break;
     }
-    told?.(scored);
+    onScored?.(scored);
   };
   // Nobody else takes it, so it has ended when it is in no hand any more.
   while (worker.stats().inHand > 0) {
@@ -243,7 +191,7 @@ async function untilEnded(host: Host, worker: Worker, caller: Caller, runId: str
       // Stopped, the run keeps the tasks that have their score, and `--resume` goes on with the others.
       await worker.stop(0);
     }
-    if (told !== undefined && performance.now() >= tellAtMs) {
+    if (onScored !== undefined && performance.now() >= tellAtMs) {
       await tell();
       tellAtMs = performance.now() + TELL_MS;
     }

@@ -3,7 +3,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { printable } from "../output/printable.ts";
 import type { Call, Flags } from "../program/command.ts";
 import { describeDatabase } from "../server/database.ts";
-import type { EvalHome } from "./eval-home.ts";
+import type { EvalBackend } from "./eval-backend.ts";
 
 /** Any command that asks for evaluations. */
 export type EvalCall = Pick<Call<Flags>, "config" | "given" | "isSet" | "io" | "json">;
@@ -32,24 +32,24 @@ async function looksAtServer(call: EvalCall): Promise<boolean> {
   return !(await import("./last-place.ts")).wasHere(config.data);
 }
 
-export interface HomeNeeds {
+export interface BackendNeeds {
   readonly mayBeNew?: boolean;
   /** The command only reads, so it also works while an evaluation is under way in the same folder. */
   readonly reads?: boolean;
 }
 
 /** What opens a database or talks to a server is loaded when it is needed. */
-export async function chosenHome(
+export async function chosenBackend(
   call: EvalCall,
-  { mayBeNew = false, reads = false }: HomeNeeds = {},
-): Promise<EvalHome> {
+  { mayBeNew = false, reads = false }: BackendNeeds = {},
+): Promise<EvalBackend> {
   const server = await looksAtServer(call);
   if (!call.json) call.io.err(`assay: looking ${placeText(call, server)}`);
-  if (server) return (await import("./server-home.ts")).serverHome(call.config);
+  if (server) return (await import("./server-backend.ts")).serverBackend(call.config);
   const { requireEvals } = await import("./evals-file.ts");
   const config = ownConfig(call);
   if (!mayBeNew) requireEvals(config);
-  return (await import("./own-home.ts")).ownHome(config, call.io, { reads });
+  return (await import("./own-backend.ts")).ownBackend(config, call.io, { reads });
 }
 
 function placeText(call: EvalCall, server: boolean): string {
@@ -72,18 +72,18 @@ export function ownConfig({ config, given }: Pick<EvalCall, "config" | "given">)
   return given.has("databaseUrl") ? config : { ...config, databaseUrl: undefined };
 }
 
-export async function withHome<T>(
+export async function withBackend<T>(
   call: EvalCall,
-  use: (home: EvalHome) => Promise<T>,
-  needs: HomeNeeds = {},
+  use: (backend: EvalBackend) => Promise<T>,
+  needs: BackendNeeds = {},
 ): Promise<T> {
-  const home = await chosenHome(call, needs);
+  const backend = await chosenBackend(call, needs);
   try {
-    return await use(home);
+    return await use(backend);
   } catch (error) {
     throw ofEvaluations(error, (await looksAtServer(call)) ? undefined : keptText(call));
   } finally {
-    await home.close();
+    await backend.close();
   }
 }
 
