@@ -287,6 +287,11 @@ export class AppError extends Error {
   }
 }
 
+/** Refuses an argument, a file or a setting that cannot be used; `problem` is the part of the message that says why. */
+export function unusableInput(problem: string, cause?: unknown): AppError {
+  return new AppError("unusable_input", { problem }, cause === undefined ? undefined : { cause });
+}
+
 function templateOf({ message, problem }: ErrorRow, details: ErrorDetails): string {
   return problem !== undefined && details["problem"] !== undefined ? problem : message;
 }
