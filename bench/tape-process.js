@@ -33,7 +33,7 @@ async function bare() {
 async function prepareValidate() {
   const { isUtf8 } = await import("node:buffer");
   const { readTapeFacts } = await import("../dist/formats/tapes/tape-facts.js");
-  const { validateSidecar } = await import("../dist/formats/tapes/validate/validate-file.js");
+  const { validateSidecar } = await import("../dist/formats/tapes/validate/validate.js");
   const startedMs = performance.now();
   const facts = await readTapeFacts(tape, pieces(tape), { isUtf8 });
   const tapeMs = performance.now() - startedMs;

@@ -92,7 +92,7 @@ function runOnce(subject, tape, sidecar) {
  * @param {number} rows
  */
 async function idBytes(rows) {
-  const { IdSet } = await import("../dist/formats/tapes/sidecar/id-set.js");
+  const { IdSet } = await import("../dist/formats/tapes/validate/id-set.js");
   const ids = await IdSet.start();
   for (let i = 0; i < rows; i++) ids.addText(`ann_${i.toString(36).padStart(8, "0")}`);
   return { totalMb: ids.sizeBytes / 2 ** 20, each: ids.sizeBytes / ids.size };

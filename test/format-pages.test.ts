@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { digestOf } from "../src/formats/tapes/digest.ts";
 import { loadTape } from "../src/formats/tapes/read-tape.ts";
-import { PROBLEM_CODES } from "../src/formats/tapes/sidecar/problem.ts";
 import { loadSidecar } from "../src/formats/tapes/sidecar/read-sidecar.ts";
 import type { Row } from "../src/formats/tapes/sidecar/sidecar.ts";
 import {
@@ -13,8 +12,9 @@ import {
   ROW_KINDS,
 } from "../src/formats/tapes/sidecar/sidecar.ts";
 import { printHashedRecord, printTapeHeader, printTapeRecord, RECORD_KINDS } from "../src/formats/tapes/tape.ts";
+import { printReport } from "../src/formats/tapes/validate/print-findings.ts";
+import { PROBLEM_CODES } from "../src/formats/tapes/validate/problems.ts";
 import { validate } from "../src/formats/tapes/validate/validate.ts";
-import { printReport } from "../src/formats/tapes/validate/validate-report.ts";
 
 const read = (name: string) => readFileSync(new URL(`../docs/formats/${name}`, import.meta.url), "utf8");
 const bytesOf = (text: string) => [new TextEncoder().encode(text)];

@@ -1,6 +1,6 @@
-import type { Payload } from "../formats/tapes/payload.ts";
 import type { Row, Sidecar } from "../formats/tapes/sidecar/sidecar.ts";
 import { AUTHOR_KINDS, FRICTION_KINDS, HYPOTHESIS_STATUSES, ROW_KINDS } from "../formats/tapes/sidecar/sidecar.ts";
+import type { Payload } from "../formats/tapes/tape.ts";
 import { PHASES, type RecordKind, type Tape } from "../formats/tapes/tape.ts";
 import { below, randomFreeForm, randomFreeMap, randomInteger, randomText, several } from "./random-json.ts";
 import { pick, type Random } from "./random-workflow.ts";

@@ -1,4 +1,4 @@
-import { BodyHasher } from "../formats/tapes/body-hasher.ts";
+import { BodyHasher } from "../formats/tapes/digest.ts";
 import { printTapeHeader, printTapeRecord, type RecordKind, type TapeRecord } from "../formats/tapes/tape.ts";
 
 const hasher = await BodyHasher.start();

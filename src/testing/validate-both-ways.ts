@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { SidecarReader, sidecarUnreadable } from "../formats/tapes/sidecar/read-sidecar.ts";
 import type { TapeFacts } from "../formats/tapes/tape-facts.ts";
-import { Validation, type Verdict } from "../formats/tapes/validate/validate.ts";
-import { validateSidecar } from "../formats/tapes/validate/validate-file.ts";
-import { printReport } from "../formats/tapes/validate/validate-report.ts";
+import { printReport } from "../formats/tapes/validate/print-findings.ts";
+import { Validation, type Verdict, validateSidecar } from "../formats/tapes/validate/validate.ts";
 import { FileError } from "../formats/text/file-error.ts";
 import { type Bytes, loadLines } from "../formats/text/load-lines.ts";
 

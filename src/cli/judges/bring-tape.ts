@@ -1,7 +1,6 @@
 import { basename } from "node:path";
-import { fileLines } from "../../formats/tapes/sidecar/file-lines.ts";
 import { sidecarUnreadable } from "../../formats/tapes/sidecar/read-sidecar.ts";
-import { readRowLines } from "../../formats/tapes/sidecar/row-key.ts";
+import { fileLines, readRowLines } from "../../formats/tapes/sidecar/row-lines.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Client } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";

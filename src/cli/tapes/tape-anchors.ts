@@ -1,7 +1,7 @@
 import { printFreeForm } from "../../formats/json/print-json.ts";
-import { firstLine } from "../../formats/tapes/present/render.ts";
-import { type Anchor, anchorOf, printAnchor } from "../../formats/tapes/sidecar/anchors.ts";
+import { firstLine } from "../../formats/tapes/show.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
+import { type Anchor, anchorOf, printAnchor } from "../../formats/tapes/sidecar/sidecar.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";

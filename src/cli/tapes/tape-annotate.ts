@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { TapeDigest } from "../../formats/tapes/digest.ts";
 import { readTape } from "../../formats/tapes/read-tape.ts";
+import { redactRow } from "../../formats/tapes/scrub.ts";
 import { SeqSet } from "../../formats/tapes/seq-set.ts";
-import { redactRow } from "../../formats/tapes/sidecar/redact-row.ts";
 import {
   printExportedRow,
   printSidecarHeader,

@@ -1,12 +1,11 @@
 import { type Plain, printPlain } from "../../formats/json/print-plain.ts";
-import { type Candidate, CandidateFinder } from "../../formats/tapes/candidates/candidates.ts";
-import { pickRecords } from "../../formats/tapes/candidates/pick.ts";
+import { type Candidate, CandidateFinder, pickRecords } from "../../formats/tapes/candidates/candidates.ts";
 import { EXAMPLES_MIN, rankSequences } from "../../formats/tapes/candidates/rank.ts";
 import { Signatures, type Trace, TraceBuilder } from "../../formats/tapes/candidates/trace.ts";
 import { readTape } from "../../formats/tapes/read-tape.ts";
-import { type Anchor, anchorOf } from "../../formats/tapes/sidecar/anchors.ts";
 import { CurrentRows } from "../../formats/tapes/sidecar/current-rows.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
+import { type Anchor, anchorOf } from "../../formats/tapes/sidecar/sidecar.ts";
 import type { TapeRecord } from "../../formats/tapes/tape.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Io } from "../output/io.ts";

@@ -1,16 +1,16 @@
 import type { ReportMember } from "../../formats/json/indent-json.ts";
 import { printFloat } from "../../formats/json/print-json.ts";
 import type { Divergence } from "../../formats/tapes/compare/compare-records.ts";
-import { DivergenceRows, isOfRecording } from "../../formats/tapes/compare/compare-rows.ts";
-import { compareTapes } from "../../formats/tapes/compare/compare-side-by-side.ts";
 import {
   type ComparisonMode,
   type ComparisonReport,
+  compareTapes,
   messageOf,
   printComparison,
 } from "../../formats/tapes/compare/compare-tapes.ts";
+import { DivergenceRows, isOfRecording } from "../../formats/tapes/compare/divergence-rows.ts";
 import { TapeDigest } from "../../formats/tapes/digest.ts";
-import { shownRow } from "../../formats/tapes/present/render.ts";
+import { shownRow } from "../../formats/tapes/show.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import { printExportedRow } from "../../formats/tapes/sidecar/sidecar.ts";
 import { formatCount } from "../output/amount.ts";

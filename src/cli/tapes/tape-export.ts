@@ -1,4 +1,4 @@
-import { exportChoice } from "../../formats/tapes/present/export.ts";
+import { exportChoice } from "../../formats/tapes/export.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Call } from "../program/command.ts";
 import { processScrubber } from "../wiring/process-scrubber.ts";

@@ -1,5 +1,5 @@
 import { type Plain, printPlain } from "../../formats/json/print-plain.ts";
-import { type GradedBy, type GradedRow, gradesOf, VerdictRows } from "../../formats/tapes/present/grade.ts";
+import { type GradedBy, type GradedRow, gradesOf, VerdictRows } from "../../formats/tapes/grade.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";

@@ -1,4 +1,4 @@
-import { type Presentation, presentationOf, Stops } from "../../formats/tapes/present/present.ts";
+import { type Presentation, presentationOf, Stops } from "../../formats/tapes/present.ts";
 import { readTape } from "../../formats/tapes/read-tape.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import { nameOfRow } from "../../formats/tapes/sidecar/sidecar.ts";

@@ -1,6 +1,5 @@
-import { fileLines } from "../../formats/tapes/sidecar/file-lines.ts";
-import { type MergedFile, mergeFiles, type RowChange } from "../../formats/tapes/sidecar/merge-sidecar-files.ts";
-import { readRowLines } from "../../formats/tapes/sidecar/row-key.ts";
+import { type MergedFile, mergeFiles, type RowChange } from "../../formats/tapes/sidecar/merge.ts";
+import { fileLines, readRowLines } from "../../formats/tapes/sidecar/row-lines.ts";
 import { MAX_SIDECAR_ROWS, type PastRows } from "../../protocol/tapes/sidecar-api.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";

@@ -1,6 +1,5 @@
-import { fileLines, fileText } from "../../formats/tapes/sidecar/file-lines.ts";
 import { sidecarUnreadable } from "../../formats/tapes/sidecar/read-sidecar.ts";
-import { readRowLines } from "../../formats/tapes/sidecar/row-key.ts";
+import { fileLines, fileText, readRowLines } from "../../formats/tapes/sidecar/row-lines.ts";
 import type { PushSidecarResponse, RowChange } from "../../protocol/tapes/sidecar-api.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import { blockLines, type ShownRow, shownRow } from "../../formats/tapes/present/render.ts";
 import { loadProcessTape } from "../../formats/tapes/process-tape.ts";
+import { blockLines, type ShownRow, shownRow } from "../../formats/tapes/show.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import { FileError } from "../../formats/text/file-error.ts";
 import { addTo } from "../../formats/text/groups.ts";

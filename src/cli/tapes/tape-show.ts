@@ -1,7 +1,5 @@
-import { blockLines, type ShownRow, shownRow } from "../../formats/tapes/present/render.ts";
-import { histories } from "../../formats/tapes/present/render-history.ts";
-import { summarize, summaryRow } from "../../formats/tapes/present/render-summary.ts";
-import { Chains } from "../../formats/tapes/sidecar/chains.ts";
+import { blockLines, histories, type ShownRow, shownRow, summarize, summaryRow } from "../../formats/tapes/show.ts";
+import { Chains } from "../../formats/tapes/sidecar/current-rows.ts";
 import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
 import { addTo } from "../../formats/text/groups.ts";
 import type { Io } from "../output/io.ts";

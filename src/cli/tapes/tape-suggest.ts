@@ -1,7 +1,7 @@
-import { type FrictionEvent, frictionOf } from "../../formats/tapes/present/friction.ts";
+import { type FrictionEvent, frictionOf } from "../../formats/tapes/export.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
-import { generateContextPackSuggestions, printSuggestions } from "../../formats/tapes/sidecar/suggest.ts";
+import { generateContextPackSuggestions, printSuggestions } from "../../formats/tapes/suggest/suggest.ts";
 import { formatCount } from "../output/amount.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";

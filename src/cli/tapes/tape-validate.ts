@@ -1,10 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { randomInt } from "node:crypto";
 import { readTapeFacts } from "../../formats/tapes/tape-facts.ts";
+import { isLoadError, printReport } from "../../formats/tapes/validate/print-findings.ts";
 import type { Verdict } from "../../formats/tapes/validate/validate.ts";
-import { validateSidecar } from "../../formats/tapes/validate/validate-file.ts";
-import { printReport } from "../../formats/tapes/validate/validate-report.ts";
-import { isLoadError } from "../../formats/tapes/validate/validate-sarif.ts";
+import { validateSidecar } from "../../formats/tapes/validate/validate.ts";
 import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Io } from "../output/io.ts";

@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
-import { scrubLine } from "../../formats/tapes/sidecar/scrub-line.ts";
+import { scrubLine } from "../../formats/tapes/scrub.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { scrubSignal } from "./decide/annotate.ts";
 

@@ -1,10 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { readJson, Unreadable } from "../../formats/json/exact-json.ts";
-import type { CurrentRow } from "../../formats/tapes/sidecar/merge-sidecar.ts";
-import { authorNameOf, nameAuthor } from "../../formats/tapes/sidecar/name-author.ts";
-import { rowKey } from "../../formats/tapes/sidecar/row-key.ts";
-import { AUTHORS, type RowPlace, rowOfAnnotation } from "../../formats/tapes/sidecar/row-of-annotation.ts";
-import { scrubLine } from "../../formats/tapes/sidecar/scrub-line.ts";
+import { scrubLine } from "../../formats/tapes/scrub.ts";
+import {
+  AUTHORS,
+  authorNameOf,
+  nameAuthor,
+  type RowPlace,
+  rowOfAnnotation,
+} from "../../formats/tapes/sidecar/judgment-rows.ts";
+import type { CurrentRow } from "../../formats/tapes/sidecar/merge.ts";
+import { rowKey } from "../../formats/tapes/sidecar/row-lines.ts";
 import { printRow, type Row, readSidecarLine } from "../../formats/tapes/sidecar/sidecar.ts";
 import { trimSpace } from "../../formats/text/trim.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";

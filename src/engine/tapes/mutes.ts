@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { EventStretches, stretchOf } from "../../formats/tapes/sidecar/event-stretches.ts";
+import { EventStretches, stretchOf } from "../../formats/tapes/sidecar/current-rows.ts";
 import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";

@@ -1,6 +1,6 @@
-import { authorNameOf } from "../../formats/tapes/sidecar/name-author.ts";
-import type { RowLine } from "../../formats/tapes/sidecar/row-key.ts";
-import { pairBy, stillCountingFirst } from "../../formats/tapes/sidecar/row-key-pairs.ts";
+import { authorNameOf } from "../../formats/tapes/sidecar/judgment-rows.ts";
+import type { RowLine } from "../../formats/tapes/sidecar/row-lines.ts";
+import { pairBy, stillCountingFirst } from "../../formats/tapes/sidecar/row-lines.ts";
 import { addTo } from "../../formats/text/groups.ts";
 import { isMadeHere } from "../judgments/may-replace.ts";
 import type { JudgedRow } from "./judged-rows.ts";

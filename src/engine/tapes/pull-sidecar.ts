@@ -1,5 +1,5 @@
-import { fileLines } from "../../formats/tapes/sidecar/file-lines.ts";
-import { currentSidecar } from "../../formats/tapes/sidecar/merge-sidecar.ts";
+import { currentSidecar } from "../../formats/tapes/sidecar/merge.ts";
+import { fileLines } from "../../formats/tapes/sidecar/row-lines.ts";
 import { printSidecarHeader, SIDECAR_VERSION } from "../../formats/tapes/sidecar/sidecar.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { PastRows } from "../../protocol/tapes/sidecar-api.ts";

@@ -1,4 +1,4 @@
-import { authorNameOf } from "../../formats/tapes/sidecar/name-author.ts";
+import { authorNameOf } from "../../formats/tapes/sidecar/judgment-rows.ts";
 import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { ActorKind } from "../../protocol/judgments/annotation.ts";

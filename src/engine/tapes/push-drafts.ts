@@ -1,7 +1,7 @@
-import { Chains } from "../../formats/tapes/sidecar/chains.ts";
-import { type RowLine, rowKey } from "../../formats/tapes/sidecar/row-key.ts";
-import { judgmentOfRow, type RowJudgment } from "../../formats/tapes/sidecar/row-of-annotation.ts";
-import { SUPERSEDES } from "../../formats/tapes/sidecar/status-change.ts";
+import { Chains } from "../../formats/tapes/sidecar/current-rows.ts";
+import { judgmentOfRow, type RowJudgment } from "../../formats/tapes/sidecar/judgment-rows.ts";
+import { SUPERSEDES } from "../../formats/tapes/sidecar/new-row.ts";
+import { type RowLine, rowKey } from "../../formats/tapes/sidecar/row-lines.ts";
 import { agentFields, agentsOfNode } from "../../protocol/agents/agent-of.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";

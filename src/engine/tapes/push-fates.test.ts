@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type RowLine, rowKey } from "../../formats/tapes/sidecar/row-key.ts";
+import { type RowLine, rowKey } from "../../formats/tapes/sidecar/row-lines.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { aRow } from "../../testing/tape-files.ts";
 import type { JudgedRow } from "./judged-rows.ts";

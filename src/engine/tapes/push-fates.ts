@@ -1,4 +1,4 @@
-import { type RowLine, rowKey } from "../../formats/tapes/sidecar/row-key.ts";
+import { type RowLine, rowKey } from "../../formats/tapes/sidecar/row-lines.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { actorKindOf } from "../judgments/decide/annotate.ts";
 import { isMadeHere, mayReplace } from "../judgments/may-replace.ts";

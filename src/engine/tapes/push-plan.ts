@@ -1,5 +1,5 @@
-import { fileLines } from "../../formats/tapes/sidecar/file-lines.ts";
-import { judgmentOfRow } from "../../formats/tapes/sidecar/row-of-annotation.ts";
+import { judgmentOfRow } from "../../formats/tapes/sidecar/judgment-rows.ts";
+import { fileLines } from "../../formats/tapes/sidecar/row-lines.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { StoredSidecar } from "../../store/port/tapes.ts";
 import type { Host } from "../host.ts";

@@ -1,7 +1,7 @@
-import { type FileLine, fileLines, fileText } from "../../formats/tapes/sidecar/file-lines.ts";
+import { scrubLine } from "../../formats/tapes/scrub.ts";
 import { isContent } from "../../formats/tapes/sidecar/read-sidecar.ts";
-import type { RowLines } from "../../formats/tapes/sidecar/row-key.ts";
-import { scrubLine } from "../../formats/tapes/sidecar/scrub-line.ts";
+import type { RowLines } from "../../formats/tapes/sidecar/row-lines.ts";
+import { type FileLine, fileLines, fileText } from "../../formats/tapes/sidecar/row-lines.ts";
 import { FileError } from "../../formats/text/file-error.ts";
 import { trimSpace } from "../../formats/text/trim.ts";
 import { AppError, type ErrorDetails } from "../../protocol/errors.ts";

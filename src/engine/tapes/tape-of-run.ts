@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
-import { BodyHasher } from "../../formats/tapes/body-hasher.ts";
+import { BodyHasher } from "../../formats/tapes/digest.ts";
 import { payloadToRecord } from "../../formats/tapes/record-payload.ts";
 import { printTapeHeader, printTapeRecord, TAPE_VERSION, type TapeRecord } from "../../formats/tapes/tape.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fileLines } from "../../formats/tapes/sidecar/file-lines.ts";
+import { fileLines } from "../../formats/tapes/sidecar/row-lines.ts";
 import { sidecar } from "../../testing/sidecar-client.ts";
 import { rowLinesInTurns, Turns } from "./turns.ts";
 

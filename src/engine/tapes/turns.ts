@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FileLine } from "../../formats/tapes/sidecar/file-lines.ts";
-import { RowLineReader, type RowLines } from "../../formats/tapes/sidecar/row-key.ts";
+import type { FileLine } from "../../formats/tapes/sidecar/row-lines.ts";
+import { RowLineReader, type RowLines } from "../../formats/tapes/sidecar/row-lines.ts";
 
 /** Some milliseconds of reading. */
 const CHARACTERS_AT_ONCE = 128 * 1024;

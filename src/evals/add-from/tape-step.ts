@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { Host } from "../../engine/host.ts";
-import { isStored, type Payload } from "../../formats/tapes/payload.ts";
 import { payloadToRecord } from "../../formats/tapes/record-payload.ts";
 import type { RecordKind } from "../../formats/tapes/tape.ts";
+import { isStored, type Payload } from "../../formats/tapes/tape.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import type { Run } from "../../protocol/runs/run.ts";

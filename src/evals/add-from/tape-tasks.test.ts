@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { bodyHash } from "../../formats/tapes/digest.ts";
-import { isStored } from "../../formats/tapes/payload.ts";
 import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
 import type { RecordKind } from "../../formats/tapes/tape.ts";
+import { isStored } from "../../formats/tapes/tape.ts";
 import { engineOn } from "../../testing/engine.ts";
 import { goldenTask, suiteOf } from "../../testing/eval-bench.ts";
 import { aRow, aTape } from "../../testing/tape-files.ts";

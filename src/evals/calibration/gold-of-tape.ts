@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { Host } from "../../engine/host.ts";
-import type { Payload } from "../../formats/tapes/payload.ts";
-import { isStored } from "../../formats/tapes/payload.ts";
 import { payloadToRecord } from "../../formats/tapes/record-payload.ts";
-import type { RecordKind } from "../../formats/tapes/tape.ts";
+import type { Payload, RecordKind } from "../../formats/tapes/tape.ts";
+import { isStored } from "../../formats/tapes/tape.ts";
 import type { LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";

@@ -3,7 +3,7 @@ import { type Decoded, list, object, optional, text, u32, u64 } from "../json/co
 import { readJson, Unreadable } from "../json/exact-json.ts";
 import { indentJson } from "../json/indent-json.ts";
 import { compareUtf8 } from "../json/print-json.ts";
-import { isBodyHash } from "./bodies.ts";
+import { isBodyHash } from "./tape.ts";
 
 /** The newest version of the file that is read and written here. */
 export const BUNDLE_VERSION = 1;

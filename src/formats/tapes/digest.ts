@@ -6,13 +6,13 @@ const OPEN_BRACE = new TextEncoder().encode("{");
 const LINE_FEED = new TextEncoder().encode("\n");
 
 /**
- * The digest of a tape: BLAKE3 over its records as the reader understood them, so that white space, the order of members and the
- * header have no part in it. Records are added in the order of the file.
+ * The digest of a tape: BLAKE3 over its records as the reader understood them. White space, the order of members and the header do
+ * not change it. Records are added in the order of the file.
  */
 export class TapeDigest {
   readonly #hasher: IHasher;
   readonly #encoder = new TextEncoder();
-  /** Gathered before they are hashed, since a call for every record would take longer than the hashing. */
+  /** Bytes are gathered before they are hashed: a call for every record would take longer than the hashing. */
   readonly #gathered = new Uint8Array(GATHERED_BYTES);
   #used = 0;
 
@@ -28,7 +28,7 @@ export class TapeDigest {
     this.#gather(this.#encoder.encode(`${printHashedRecord(record)}\n`));
   }
 
-  /** The same for a record of which a file has the very bytes that would be printed, without their opening brace. */
+  /** Adds a record from the bytes that a file has of it, which are those that would be printed, without their opening brace. */
   addPrinted(bytes: Uint8Array, start: number, end: number): void {
     this.#gather(OPEN_BRACE);
     this.#gather(bytes.subarray(start, end));
@@ -65,5 +65,54 @@ export async function digestOf(records: Iterable<TapeRecord>): Promise<string> {
 
 /** The name of a body: its BLAKE3 in lower-case hexadecimal. */
 export async function bodyHash(bytes: Uint8Array): Promise<string> {
-  return (await createBLAKE3()).init().update(bytes).digest("hex");
+  return (await BodyHasher.start()).hash(bytes);
+}
+
+/** Names many bodies, one after the other, with one hasher. */
+export class BodyHasher {
+  readonly #hasher: IHasher;
+
+  private constructor(hasher: IHasher) {
+    this.#hasher = hasher;
+  }
+
+  static async start(): Promise<BodyHasher> {
+    return new BodyHasher(await createBLAKE3());
+  }
+
+  hash(body: string | Uint8Array): string {
+    return this.#hasher.init().update(body).digest("hex");
+  }
+}
+
+/** Hashes and counts bytes that arrive in pieces. */
+export class ByteHash {
+  readonly #hasher: IHasher;
+  #size = 0;
+
+  private constructor(hasher: IHasher) {
+    this.#hasher = hasher;
+  }
+
+  static async start(): Promise<ByteHash> {
+    return new ByteHash((await createBLAKE3()).init());
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Yields each piece after counting it. */
+  async *through(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of bytes) {
+      this.#hasher.update(piece);
+      this.#size += piece.length;
+      yield piece;
+    }
+  }
+
+  /** 64 lower-case hexadecimal digits. Nothing can be added afterwards. */
+  hex(): string {
+    return this.#hasher.digest("hex");
+  }
 }

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../../testing/tape-files.ts";
-import { checkProcessTape, loadProcessTape, type ProcessEntry, printProcessTape } from "./process-tape.ts";
-import { ProcessReplay } from "./process-tape-replay.ts";
+import {
+  checkProcessTape,
+  loadProcessTape,
+  type ProcessEntry,
+  ProcessReplay,
+  printProcessTape,
+} from "./process-tape.ts";
 
 function load(content: string): Promise<ProcessEntry[]> {
   return loadProcessTape("p.json", fileOf(content));

@@ -1,15 +1,15 @@
 import { anyMap, type Codec, i32, list, object, optional, text, u64, type Value, withDefault } from "../json/codec.ts";
 import { type Json, readJson, Unreadable } from "../json/exact-json.ts";
 import { indentJson } from "../json/indent-json.ts";
-import type { FreeMap } from "../json/print-json.ts";
+import { type FreeMap, printString } from "../json/print-json.ts";
 import { FileError } from "../text/file-error.ts";
 import type { Bytes } from "../text/load-lines.ts";
 import { trimSpace } from "../text/trim.ts";
 
-/** The file does not name it; its page counts by it. */
+/** The file has no version member; docs/formats/process-tape.md names the version. */
 export const PROCESS_TAPE_VERSION = 1;
 
-/** Reserved for a later version: ignoring its content would replay something else than was recorded. */
+/** Reserved for a later version. Content is refused: a replay that ignored it would differ from the recording. */
 const reserved: Codec<FreeMap> = {
   ...anyMap,
   read(value) {
@@ -30,18 +30,18 @@ const ENTRY = {
   exit_code: withDefault(i32, 0n),
   duration_ms: withDefault(u64, 0n),
 };
-/** A subprocess as a replay gets it, in place of running it. */
+/** A recorded subprocess: a replay takes its result instead of running it. */
 export type ProcessEntry = Value<typeof ENTRY>;
 
 const entry = object(ENTRY);
 
-/** The problem of an entry; entries are counted from 1. */
 export interface EntryProblem {
+  /** Counted from 1. */
   readonly entry: number;
   readonly problem: string;
 }
 
-/** Every entry that can be read, and what is wrong with each of the others. Throws `Unreadable` when the text is no JSON list. */
+/** Reads every entry, and lists the problems of those that are invalid. Throws `Unreadable` when the text is no JSON list. */
 export function checkProcessTape(content: string): { entries: ProcessEntry[]; problems: EntryProblem[] } {
   const entries: ProcessEntry[] = [];
   const problems: EntryProblem[] = [];
@@ -59,10 +59,10 @@ export function checkProcessTape(content: string): { entries: ProcessEntry[]; pr
   return { entries, problems };
 }
 
-/** Throws a `FileError` that names every entry that is wrong. */
+/** Throws a `FileError` that names every invalid entry. */
 export async function loadProcessTape(path: string, bytes: Bytes): Promise<ProcessEntry[]> {
   const content = await contentOf(path, bytes);
-  const { entries, problems } = checked(path, content);
+  const { entries, problems } = parsed(path, content);
   const [first] = problems;
   if (first === undefined) return entries;
   const list = problems.map(({ entry, problem }) => `entry ${entry}: ${problem}`).join("; ");
@@ -82,7 +82,7 @@ async function contentOf(path: string, bytes: Bytes): Promise<string> {
   }
 }
 
-function checked(path: string, content: string): ReturnType<typeof checkProcessTape> {
+function parsed(path: string, content: string): ReturnType<typeof checkProcessTape> {
   try {
     return checkProcessTape(content);
   } catch (error) {
@@ -98,4 +98,60 @@ function checked(path: string, content: string): ReturnType<typeof checkProcessT
 /** The whole file, which has no final LF. */
 export function printProcessTape(entries: readonly ProcessEntry[]): string {
   return indentJson(list(entry).print(entries));
+}
+
+/** A subprocess that a replay is about to run. */
+export interface ProcessCall {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+}
+
+/** Gives out the entries of a subprocess tape, in their order, for the calls of a replay. */
+export class ProcessReplay {
+  readonly #path: string;
+  readonly #entries: readonly ProcessEntry[];
+  #used = 0;
+  #elapsedMs = 0n;
+
+  constructor(path: string, entries: readonly ProcessEntry[]) {
+    this.#path = path;
+    this.#entries = entries;
+  }
+
+  /** The sum of the durations of the used entries, by which a mock clock advances. */
+  get elapsedMs(): bigint {
+    return this.#elapsedMs;
+  }
+
+  get unused(): readonly ProcessEntry[] {
+    return this.#entries.slice(this.#used);
+  }
+
+  /** Returns the next entry. Throws a `FileError` and stays there when it is for another call, or there is none. */
+  use(call: ProcessCall): ProcessEntry {
+    const entry = this.#entries[this.#used];
+    if (entry === undefined) throw this.#mismatch(`has no entry left for ${shown(call)}`);
+    if (!matchesCall(entry, call)) {
+      throw this.#mismatch(`entry ${this.#used + 1} is ${shown(entry)}, and the replay runs ${shown(call)}`);
+    }
+    this.#used++;
+    this.#elapsedMs += entry.duration_ms;
+    return entry;
+  }
+
+  #mismatch(problem: string): FileError {
+    const message = `subprocess tape ${this.#path}: ${problem}`;
+    return new FileError("process_tape_mismatch", this.#path, message, { entry: this.#used + 1 });
+  }
+}
+
+/** An entry without a directory matches a call in any. */
+function matchesCall(entry: ProcessEntry, { program, args, cwd }: ProcessCall): boolean {
+  const hasArgs = entry.args.length === args.length && entry.args.every((arg, i) => arg === args[i]);
+  return entry.program === program && hasArgs && (entry.cwd === null || entry.cwd === cwd);
+}
+
+function shown({ program, args, cwd }: Pick<ProcessEntry, "program" | "args" | "cwd">): string {
+  return [program, ...args].map(printString).join(" ") + (cwd === null ? "" : ` in ${printString(cwd)}`);
 }

@@ -1,26 +1,26 @@
+import { i32, i64, text, u64 } from "../json/codec.ts";
 import { bytesOf, COMMA, safeInteger, skimDigits, skimNull, skimWord } from "../json/skim-json.ts";
 import { skimPrintedString, UNSURE } from "../json/skim-string.ts";
-import { RECORD_KINDS, type RecordKindName } from "./tape.ts";
+import { clockSource, maybeText, payload, RECORD_KINDS, texts } from "./tape.ts";
 
-/** Walks over one thing that stands in a printed record, and nothing else. */
+/** Walks over one part of a printed record; see `skim-string.ts`. */
 type Step = (bytes: Uint8Array, at: number) => number;
 
 const ZERO = 0x30;
 const MINUS = 0x2d;
 const CLOSE_BRACKET = 0x5d;
 
-const text: Step = skimPrintedString;
-/** Of fewer digits than the greatest has; those of as many are left to the exact reader. */
-const u64 = integer(19, false);
-const i64 = integer(18, true);
-const i32 = integer(9, true);
+const skimText: Step = skimPrintedString;
+/** Limits are one digit below the greatest number of the type; longer numbers are left to the exact reader. */
+const skimU64 = integer(19, false);
+const skimI64 = integer(18, true);
 
 function integer(digitsMax: number, isSigned: boolean): Step {
   return (bytes, at) => {
     const start = isSigned && bytes[at] === MINUS ? at + 1 : at;
     const end = skimDigits(bytes, start);
     if (end === start || end - start > digitsMax) return UNSURE;
-    // Neither 01 nor -0 is how a writer prints an integer.
+    // A writer prints neither 01 nor -0.
     return bytes[start] === ZERO && (end > start + 1 || start > at) ? UNSURE : end;
   };
 }
@@ -41,108 +41,80 @@ function literal(printed: string): Step {
   return (bytes, at) => skimWord(bytes, at, wanted);
 }
 
-function either(one: Step, other: Step): Step {
+function firstOf(steps: readonly Step[]): Step {
   return (bytes, at) => {
-    const end = one(bytes, at);
-    return end === UNSURE ? other(bytes, at) : end;
+    for (const step of steps) {
+      const end = step(bytes, at);
+      if (end !== UNSURE) return end;
+    }
+    return UNSURE;
   };
 }
 
-const textList: Step = (bytes, at) => {
-  let here = skimWord(bytes, at, OPEN_BRACKET);
+const openBracket = literal("[");
+
+const skimTexts: Step = (bytes, at) => {
+  let here = openBracket(bytes, at);
   if (here === UNSURE) return UNSURE;
   if (bytes[here] === CLOSE_BRACKET) return here + 1;
   for (;;) {
-    here = text(bytes, here);
+    here = skimText(bytes, here);
     if (here === UNSURE) return UNSURE;
     if (bytes[here] === CLOSE_BRACKET) return here + 1;
     if (bytes[here] !== COMMA) return UNSURE;
     here++;
   }
 };
-const OPEN_BRACKET = bytesOf("[");
 
-const payload = inOrder(
-  literal('{"content_hash":'),
-  text,
-  either(inOrder(literal(',"text":'), text), inOrder(literal(',"len_bytes":'), u64)),
-  literal("}"),
-);
+/** For each codec of the kinds, the step over what it prints. */
+const STEPS: ReadonlyMap<unknown, Step> = new Map<unknown, Step>([
+  [text, skimText],
+  [maybeText, firstOf([skimNull, skimText])],
+  [texts, skimTexts],
+  [u64, skimU64],
+  [i64, skimI64],
+  [i32, integer(9, true)],
+  [clockSource, firstOf([literal('"wall"'), literal('"monotonic"')])],
+  [
+    payload,
+    inOrder(
+      literal('{"content_hash":'),
+      skimText,
+      firstOf([inOrder(literal(',"text":'), skimText), inOrder(literal(',"len_bytes":'), skimU64)]),
+      literal("}"),
+    ),
+  ],
+]);
 
-/** The members of every kind as they are printed, in the order of the table they are read by. */
-const KINDS: { readonly [K in RecordKindName]: Readonly<Record<keyof (typeof RECORD_KINDS)[K], Step>> } = {
-  clock_read: { source: either(literal('"wall"'), literal('"monotonic"')), value_ms: i64 },
-  clock_sleep: { duration_ms: u64 },
-  llm_call: { request_digest: text, response: payload },
-  decision_evaluation: { request_digest: text, response: payload },
-  file_read: { path: text, content_hash: text, len_bytes: u64 },
-  file_write: { path: text, content_hash: text, len_bytes: u64 },
-  file_delete: { path: text },
-  process_spawn: {
-    program: text,
-    args: textList,
-    cwd: either(skimNull, text),
-    exit_code: i32,
-    duration_ms: u64,
-    stdout_payload: payload,
-    stderr_payload: payload,
-  },
-  mcp_json_rpc: {
-    server: text,
-    method: text,
-    request_digest: text,
-    response_digest: text,
-    latency_ms: u64,
-    request_payload: payload,
-    response_payload: payload,
-  },
-  model_job: {
-    job_id: text,
-    request_id: text,
-    backend: text,
-    state: text,
-    event_kind: text,
-    event: payload,
-    asset_digests: textList,
-  },
-};
-
-const words = Object.keys(RECORD_KINDS) as RecordKindName[];
-const kinds = [
-  literal('"unknown"'),
-  ...words.map((word) => {
-    const steps = KINDS[word] as Readonly<Record<string, Step>>;
-    const members = Object.keys(RECORD_KINDS[word]).map((name) => inOrder(literal(`,"${name}":`), steps[name] as Step));
-    return inOrder(literal(`"${word}"`), ...members);
-  }),
-];
+const kinds = Object.entries(RECORD_KINDS).map(([word, members]) => {
+  const steps = Object.entries(members).map(([name, codec]) => {
+    const step = STEPS.get(codec);
+    if (step === undefined) throw new Error(`no step over the member ${name} of ${word}`);
+    return inOrder(literal(`,"${name}":`), step);
+  });
+  return inOrder(literal(`"${word}"`), ...steps);
+});
 
 const beforeSeq = literal('{"type":"record","seq":');
 const safeSeq = integer(15, false);
 const behindSeq = inOrder(
   literal(',"phase":'),
-  either(literal('"user_script"'), literal('"runtime_finalize"')),
+  firstOf([literal('"user_script"'), literal('"runtime_finalize"')]),
   literal(',"virtual_time_ms":'),
-  i64,
+  skimI64,
   literal(',"monotonic_ms":'),
-  i64,
+  skimI64,
   literal(',"kind":{"kind":'),
-  (bytes, at) => {
-    for (const kind of kinds) {
-      const end = kind(bytes, at);
-      if (end !== UNSURE) return end;
-    }
-    return UNSURE;
-  },
+  firstOf([literal('"unknown"'), ...kinds]),
   literal("}}"),
 );
 
-/** Where the part of a printed record begins that its digest covers, but for the brace. */
+/** Where the hashed part of a printed record begins, without its opening brace. */
 export const HASHED_FROM = '{"type":"record",'.length;
 
 /**
- * Walks over a record that stands there byte for byte as a writer prints it, so that what its digest covers need not be printed again. Notes its
- * number. Whatever else a line holds, the exact reader has to say.
+ * Walks over a record that is in the file byte for byte as a writer prints it, so that the part that its digest covers need not be
+ * printed again, and notes its number. Every other line is left to the exact reader.
  */
 export function skimRecord(into: { seq: number }, bytes: Uint8Array, at: number): number {
   const start = beforeSeq(bytes, at);

@@ -1,6 +1,17 @@
 import { describe, expect, test } from "vitest";
+import { aRecord } from "../../testing/tape-files.ts";
 import { readJson, Unreadable } from "../json/exact-json.ts";
-import { printTapeHeader, printTapeRecord, RECORD_KINDS, readTapeLine } from "./tape.ts";
+import {
+  isBodyHash,
+  isStored,
+  payload,
+  printTapeHeader,
+  printTapeRecord,
+  RECORD_KINDS,
+  type RecordKind,
+  readTapeLine,
+  referencedBodies,
+} from "./tape.ts";
 
 const inline = { content_hash: "h", text: "t" };
 const stored = { content_hash: "h", len_bytes: 4098 };
@@ -233,3 +244,114 @@ describe("a line", () => {
 function backwards(value: object): object {
   return Object.fromEntries(Object.entries(value).reverse());
 }
+
+const read = (text: string) => payload.read(readJson(text));
+
+describe("a payload", () => {
+  test.each([
+    ['{"text":"b","content_hash":"a"}', '{"content_hash":"a","text":"b"}'],
+    ['{"len_bytes":5,"content_hash":"a"}', '{"content_hash":"a","len_bytes":5}'],
+    // Both: the text decides, and the length is lost.
+    ['{"content_hash":"a","len_bytes":5,"text":""}', '{"content_hash":"a","text":""}'],
+    ['{"content_hash":"a","len_bytes":"no number","text":"b"}', '{"content_hash":"a","text":"b"}'],
+    // What one shape knows the other does not, and may be repeated there.
+    ['{"content_hash":"a","len_bytes":5,"len_bytes":6,"text":"b"}', '{"content_hash":"a","text":"b"}'],
+    ['{"content_hash":"a","len_bytes":5,"text":"b","text":"c"}', '{"content_hash":"a","len_bytes":5}'],
+    // A text that is none leaves the other shape.
+    ['{"content_hash":"a","len_bytes":5,"text":null}', '{"content_hash":"a","len_bytes":5}'],
+    ['{"content_hash":"a","len_bytes":5,"text":7}', '{"content_hash":"a","len_bytes":5}'],
+    // Nobody looks at hashes or lengths.
+    ['{"content_hash":"","text":"b"}', '{"content_hash":"","text":"b"}'],
+    ['{"content_hash":"NOT HEX","len_bytes":0}', '{"content_hash":"NOT HEX","len_bytes":0}'],
+    ['{"content_hash":"a","len_bytes":18446744073709551615}', '{"content_hash":"a","len_bytes":18446744073709551615}'],
+    ['{"content_hash":"a","text":"b","x":1,"x":2}', '{"content_hash":"a","text":"b"}'],
+  ])("is told by what is there: %s", (text, written) => {
+    expect(payload.print(read(text))).toBe(written);
+    expect(payload.print(read(written))).toBe(written);
+  });
+
+  test.each([
+    "{}",
+    '{"content_hash":"a"}',
+    '{"text":"b"}',
+    '{"len_bytes":5}',
+    '{"content_hash":null,"text":"b"}',
+    '{"content_hash":"a","content_hash":"a","text":"b"}',
+    '{"content_hash":"a","content_hash":"a","len_bytes":5}',
+    '{"content_hash":"a","text":"b","text":"b"}',
+    '{"content_hash":"a","len_bytes":-1}',
+    '{"content_hash":"a","len_bytes":5.0}',
+    '{"content_hash":"a","len_bytes":18446744073709551616}',
+    '["a","b"]',
+    '"text"',
+    "null",
+  ])("that has neither shape is refused: %s", (text) => {
+    expect(() => read(text)).toThrow(Unreadable);
+  });
+
+  test("is stored when it has a length and no text", () => {
+    expect(isStored(read('{"content_hash":"a","len_bytes":5}'))).toBe(true);
+    expect(isStored(read('{"content_hash":"a","len_bytes":5,"text":""}'))).toBe(false);
+  });
+});
+
+const storedBody = (content_hash: string) => ({ content_hash, len_bytes: 1n });
+const inlineBody = (content_hash: string) => ({ content_hash, text: "" });
+
+describe("the bodies that a record refers to", () => {
+  test.each<[RecordKind, string[]]>([
+    [{ kind: "llm_call", request_digest: "r", response: storedBody("a") }, ["a"]],
+    [{ kind: "decision_evaluation", request_digest: "r", response: storedBody("a") }, ["a"]],
+    [{ kind: "llm_call", request_digest: "r", response: inlineBody("a") }, []],
+    [
+      {
+        kind: "process_spawn",
+        program: "p",
+        args: [],
+        cwd: null,
+        exit_code: 0n,
+        duration_ms: 0n,
+        stdout_payload: storedBody("a"),
+        stderr_payload: storedBody("a"),
+      },
+      ["a", "a"],
+    ],
+    [
+      {
+        kind: "mcp_json_rpc",
+        server: "s",
+        method: "m",
+        request_digest: "r",
+        response_digest: "r",
+        latency_ms: 0n,
+        request_payload: inlineBody("a"),
+        response_payload: storedBody("b"),
+      },
+      ["b"],
+    ],
+    [
+      {
+        kind: "model_job",
+        job_id: "",
+        request_id: "",
+        backend: "",
+        state: "",
+        event_kind: "",
+        event: storedBody("a"),
+        asset_digests: ["b"],
+      },
+      ["a"],
+    ],
+    [{ kind: "file_write", path: "p", content_hash: "a", len_bytes: 1n }, []],
+    [{ kind: "unknown" }, []],
+  ])("of %o are those of its stored payloads", (kind, hashes) => {
+    expect([...referencedBodies(aRecord({ kind }))]).toEqual(hashes);
+  });
+
+  test("have names that cannot lead anywhere else", () => {
+    expect(isBodyHash("0123456789abcdef".repeat(4))).toBe(true);
+    for (const name of ["", "../secret", "A".repeat(64), "a".repeat(63), "a".repeat(65), `${"a".repeat(64)}\n`]) {
+      expect(isBodyHash(name)).toBe(false);
+    }
+  });
+});

@@ -1,4 +1,5 @@
 import {
+  type Codec,
   type Decoded,
   i32,
   i64,
@@ -15,8 +16,7 @@ import {
   withDefault,
   word,
 } from "../json/codec.ts";
-import { type Json, type JsonObject, Unreadable } from "../json/exact-json.ts";
-import { payload } from "./payload.ts";
+import { type Json, JsonObject, Unreadable } from "../json/exact-json.ts";
 
 /** The newest version of the file that is read and written here. */
 export const TAPE_VERSION = 1;
@@ -33,9 +33,53 @@ const header = object({
 });
 export type TapeHeader = Decoded<typeof header>;
 
+const inline = object({ content_hash: text, text });
+const stored = object({ content_hash: text, len_bytes: u64 });
+/** A body in the file itself. */
+export type InlinePayload = Decoded<typeof inline>;
+/** A body in a separate file, under the name of its hash. */
+export type StoredPayload = Decoded<typeof stored>;
+export type Payload = InlinePayload | StoredPayload;
+
+/** Longer bodies are stored in separate files, and so are bodies that are not UTF-8. */
+export const INLINE_BYTES_MAX = 4096;
+
+export function isStored(value: Payload): value is StoredPayload {
+  return "len_bytes" in value;
+}
+
+export function isPayload(value: unknown): value is Payload {
+  return typeof value === "object" && value !== null && "content_hash" in value;
+}
+
+/** The two forms of a body are distinguished by their members; the inline form is tried first. */
+export const payload: Codec<Payload> = {
+  read(value) {
+    for (const shape of hasText(value) ? [inline, stored] : [stored]) {
+      try {
+        return shape.read(value);
+      } catch (error) {
+        if (!(error instanceof Unreadable)) throw error;
+      }
+    }
+    throw new Unreadable("neither `content_hash` with `text` nor `content_hash` with `len_bytes`");
+  },
+  print: (value) => (isStored(value) ? stored.print(value) : inline.print(value)),
+};
+
+/** Checked before reading: an error that is thrown and dropped costs more than the rest of the line. */
+function hasText(value: Json): boolean {
+  return value instanceof JsonObject && value.members.some(([name]) => name === "text");
+}
+
+/** Codecs that the kinds share, so that `skim-record.ts` finds a reader of bytes for each. */
+export const texts = list(text);
+export const maybeText = optional(text);
+export const clockSource = word("wall", "monotonic");
+
 /** What may have happened, and what is recorded of it. Any other word is read as `unknown`, and its members are lost. */
 export const RECORD_KINDS = {
-  clock_read: { source: word("wall", "monotonic"), value_ms: i64 },
+  clock_read: { source: clockSource, value_ms: i64 },
   clock_sleep: { duration_ms: u64 },
   llm_call: { request_digest: text, response: payload },
   decision_evaluation: { request_digest: text, response: payload },
@@ -44,8 +88,8 @@ export const RECORD_KINDS = {
   file_delete: { path: text },
   process_spawn: {
     program: text,
-    args: list(text),
-    cwd: optional(text),
+    args: texts,
+    cwd: maybeText,
     exit_code: i32,
     duration_ms: u64,
     stdout_payload: payload,
@@ -67,7 +111,7 @@ export const RECORD_KINDS = {
     state: text,
     event_kind: text,
     event: payload,
-    asset_digests: list(text),
+    asset_digests: texts,
   },
 } as const;
 type Kinds = typeof RECORD_KINDS;
@@ -127,7 +171,17 @@ export function printTapeRecord(record: TapeRecord): string {
   return `{"type":"record",${printMembers(record, RECORD)}}`;
 }
 
-/** What the digest covers of a record: all but its type. */
+/** The part of a record that the digest covers: all but its type. */
 export function printHashedRecord(record: TapeRecord): string {
   return `{${printMembers(record, RECORD)}}`;
+}
+
+/** The hashes of the record's bodies outside the tape, in the order of its members, with repeats. */
+export function* referencedBodies({ kind }: TapeRecord): Generator<string> {
+  for (const member of Object.values(kind)) if (isPayload(member) && isStored(member)) yield member.content_hash;
+}
+
+/** Whether a name has the form of `bodyHash`. A tape may name anything; only such a name is looked up as a file. */
+export function isBodyHash(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name);
 }

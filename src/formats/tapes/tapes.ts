@@ -11,32 +11,33 @@ export { type FreeForm, type FreeMap, freeForm, printFreeForm } from "../json/pr
 export { FileError, type FileErrorCode, type FileErrorPlace } from "../text/file-error.ts";
 export { addTo } from "../text/groups.ts";
 export type { Bytes } from "../text/load-lines.ts";
-export { isBodyHash, referencedBodies } from "./bodies.ts";
-export { type Candidate, CandidateFinder } from "./candidates/candidates.ts";
-export { pickRecords } from "./candidates/pick.ts";
+export { type Candidate, CandidateFinder, pickRecords } from "./candidates/candidates.ts";
 export { EXAMPLES_MIN, rankSequences, SEQUENCE_MAX } from "./candidates/rank.ts";
 export { Signatures, type Trace, TraceBuilder } from "./candidates/trace.ts";
 export type { Divergence } from "./compare/compare-records.ts";
-export { DivergenceRows, isOfRecording } from "./compare/compare-rows.ts";
-export { compareTapes, type TapeFile } from "./compare/compare-side-by-side.ts";
 export {
   COMPARISON_MODES,
   type ComparisonMode,
   type ComparisonReport,
+  compareTapes,
   messageOf,
   printComparison,
+  type TapeFile,
 } from "./compare/compare-tapes.ts";
+export { DivergenceRows, isOfRecording } from "./compare/divergence-rows.ts";
 export { bodyHash, digestOf, TapeDigest } from "./digest.ts";
-export { INLINE_BYTES_MAX, type InlinePayload, isStored, type Payload, type StoredPayload } from "./payload.ts";
 export {
   EXPORT_FORMATS,
   type ExportChoice,
   type ExportFormat,
   exportChoice,
   exportedLine,
+  type FrictionEvent,
+  type FrictionSource,
+  frictionOf,
   isSelected,
-} from "./present/export.ts";
-export { type FrictionEvent, type FrictionSource, frictionOf, printFrictionEvent } from "./present/friction.ts";
+  printFrictionEvent,
+} from "./export.ts";
 export {
   GRADED_BY,
   type Grade,
@@ -47,40 +48,45 @@ export {
   type Grades,
   gradesOf,
   VerdictRows,
-} from "./present/grade.ts";
-export { type Presentation, presentationOf, type Step, Stops } from "./present/present.ts";
-export {
-  blockLines,
-  firstLine,
-  type LineStyle,
-  type RunBlock,
-  type ShownEvent,
-  type ShownRow,
-  shownEvent,
-  shownRow,
-} from "./present/render.ts";
-export { type History, histories } from "./present/render-history.ts";
-export { type Summary, type SummaryRow, summarize, summaryRow } from "./present/render-summary.ts";
+} from "./grade.ts";
+export { type Presentation, presentationOf, type Step, Stops } from "./present.ts";
 export {
   checkProcessTape,
   type EntryProblem,
   loadProcessTape,
+  type ProcessCall,
   type ProcessEntry,
+  ProcessReplay,
   printProcessTape,
 } from "./process-tape.ts";
-export { type ProcessCall, ProcessReplay } from "./process-tape-replay.ts";
 export { loadTape, readTape, tapeLines } from "./read-tape.ts";
-export { type Anchor, anchorOf, printAnchor } from "./sidecar/anchors.ts";
-export { freeId, type NewRow, newRow, type RowDraft } from "./sidecar/append-row.ts";
-export { Chains } from "./sidecar/chains.ts";
-export { CurrentRows } from "./sidecar/current-rows.ts";
-export { type Finding, PROBLEM_CODES, type Problem, type ProblemCode } from "./sidecar/problem.ts";
+export {
+  blockLines,
+  firstLine,
+  type History,
+  histories,
+  type LineStyle,
+  type RunBlock,
+  type ShownEvent,
+  type ShownRow,
+  type Summary,
+  type SummaryRow,
+  shownEvent,
+  shownRow,
+  summarize,
+  summaryRow,
+} from "./show.ts";
+export { Chains, CurrentRows } from "./sidecar/current-rows.ts";
+export { freeId, isAdvisedStep, type NewRow, newRow, type RowDraft, replacing } from "./sidecar/new-row.ts";
 export { loadSidecar, readSidecar, sidecarLines } from "./sidecar/read-sidecar.ts";
 export {
+  type Anchor,
   AUTHOR_KINDS,
+  anchorOf,
   FRICTION_KINDS,
   HYPOTHESIS_STATUSES,
   nameOfRow,
+  printAnchor,
   printExportedRow,
   printRow,
   printSidecarHeader,
@@ -91,28 +97,32 @@ export {
   type Sidecar,
   type SidecarHeader,
 } from "./sidecar/sidecar.ts";
-export { isAdvisedStep, replacing } from "./sidecar/status-change.ts";
 export {
   type ContextPackSuggestion,
   generateContextPackSuggestions,
   printSuggestions,
   type SuggestOptions,
-} from "./sidecar/suggest.ts";
+} from "./suggest/suggest.ts";
 export {
+  INLINE_BYTES_MAX,
+  type InlinePayload,
+  isBodyHash,
+  isStored,
+  type Payload,
   PHASES,
   printTapeHeader,
   printTapeRecord,
   RECORD_KINDS,
   type RecordKind,
   type RecordKindName,
+  referencedBodies,
+  type StoredPayload,
   TAPE_VERSION,
   type Tape,
   type TapeHeader,
   type TapeRecord,
 } from "./tape.ts";
 export { factsOf, readTapeFacts, type TapeFacts } from "./tape-facts.ts";
-export { explainProblem } from "./validate/explain-problem.ts";
-export { type Verdict, validate } from "./validate/validate.ts";
-export { validateSidecar } from "./validate/validate-file.ts";
-export { printReport } from "./validate/validate-report.ts";
-export { isLoadError } from "./validate/validate-sarif.ts";
+export { isLoadError, printReport } from "./validate/print-findings.ts";
+export { explainProblem, type Finding, PROBLEM_CODES, type Problem, type ProblemCode } from "./validate/problems.ts";
+export { type Verdict, validate, validateSidecar } from "./validate/validate.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BodyHasher } from "../../../src/formats/tapes/body-hasher.ts";
+import { BodyHasher } from "../../../src/formats/tapes/digest.ts";
 import type { ErrorCode } from "../../../src/protocol/errors.ts";
 import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import {

@@ -1,4 +1,4 @@
-import type { GRADED_BY } from "../../../formats/tapes/present/grade.ts";
+import type { GRADED_BY } from "../../../formats/tapes/grade.ts";
 import { type AnyCommand, type Arg, command, type Flags } from "../../program/command.ts";
 import { ANNOTATIONS, NOT_LOADED, TAPE } from "./words.ts";
 

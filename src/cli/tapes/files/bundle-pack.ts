@@ -2,7 +2,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { paddingOf, type TarEntry, tarEnd, tarHeader } from "../../../formats/archives/tar-header.ts";
 import { type BundleFile, filesOf, MANIFEST_NAME, printManifest } from "../../../formats/tapes/bundle.ts";
-import { ByteHash } from "../../../formats/tapes/byte-hash.ts";
+import { ByteHash } from "../../../formats/tapes/digest.ts";
 import { FileError } from "../../../formats/text/file-error.ts";
 import type { Gathered } from "./bundle-gather.ts";
 import { fileBytes } from "./file-bytes.ts";

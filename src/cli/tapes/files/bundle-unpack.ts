@@ -13,9 +13,9 @@ import {
   MANIFEST_NAME,
   readManifest,
 } from "../../../formats/tapes/bundle.ts";
-import { ByteHash } from "../../../formats/tapes/byte-hash.ts";
+import { ByteHash } from "../../../formats/tapes/digest.ts";
 import { readSidecar } from "../../../formats/tapes/sidecar/read-sidecar.ts";
-import { readTapeContents } from "../../../formats/tapes/tape-contents.ts";
+import { readTapeContents } from "../../../formats/tapes/tape-facts.ts";
 import { FileError } from "../../../formats/text/file-error.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { readWhole } from "../../files/read-file.ts";

@@ -1,8 +1,14 @@
 import { Unreadable } from "../../../formats/json/exact-json.ts";
-import { freeId, type NewRow, newRow, type RowDraft } from "../../../formats/tapes/sidecar/append-row.ts";
-import { isAdvisedStep, replacing } from "../../../formats/tapes/sidecar/status-change.ts";
+import {
+  freeId,
+  isAdvisedStep,
+  type NewRow,
+  newRow,
+  type RowDraft,
+  replacing,
+} from "../../../formats/tapes/sidecar/new-row.ts";
 import type { TapeFacts } from "../../../formats/tapes/tape-facts.ts";
-import { problemsOfRow } from "../../../formats/tapes/validate/validate-row.ts";
+import { problemsOfRow } from "../../../formats/tapes/validate/problems.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { printable } from "../../output/printable.ts";
 import { explainRefusal, type Files } from "../text/explain-refusal.ts";

@@ -3,11 +3,15 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { readJson } from "../../../formats/json/exact-json.ts";
-import { isBodyHash, referencedBodies } from "../../../formats/tapes/bodies.ts";
-import { ByteHash } from "../../../formats/tapes/byte-hash.ts";
-import { TapeDigest } from "../../../formats/tapes/digest.ts";
-import { INLINE_BYTES_MAX } from "../../../formats/tapes/payload.ts";
-import { printTapeRecord, readTapeLine, type TapeRecord } from "../../../formats/tapes/tape.ts";
+import { ByteHash, TapeDigest } from "../../../formats/tapes/digest.ts";
+import {
+  INLINE_BYTES_MAX,
+  isBodyHash,
+  printTapeRecord,
+  readTapeLine,
+  referencedBodies,
+  type TapeRecord,
+} from "../../../formats/tapes/tape.ts";
 import { byteLines } from "../../../formats/text/byte-lines.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { TapeDetails } from "../../../protocol/tapes/api.ts";

@@ -1,6 +1,6 @@
 import { indentJson } from "../../../formats/json/indent-json.ts";
 import { printFreeForm } from "../../../formats/json/print-json.ts";
-import type { Presentation, Step } from "../../../formats/tapes/present/present.ts";
+import type { Presentation, Step } from "../../../formats/tapes/present.ts";
 import { nameOfRow, printExportedRow, type Row } from "../../../formats/tapes/sidecar/sidecar.ts";
 import { printHashedRecord, type TapeRecord } from "../../../formats/tapes/tape.ts";
 import { formatCount } from "../../output/amount.ts";

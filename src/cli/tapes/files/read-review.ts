@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
 import { TapeDigest } from "../../../formats/tapes/digest.ts";
-import { type ShownEvent, shownEvent } from "../../../formats/tapes/present/render.ts";
 import { readTape } from "../../../formats/tapes/read-tape.ts";
 import { SeqSet } from "../../../formats/tapes/seq-set.ts";
+import { type ShownEvent, shownEvent } from "../../../formats/tapes/show.ts";
 import { SidecarReader, sidecarUnreadable } from "../../../formats/tapes/sidecar/read-sidecar.ts";
 import type { Row } from "../../../formats/tapes/sidecar/sidecar.ts";
 import { Validation } from "../../../formats/tapes/validate/validate.ts";

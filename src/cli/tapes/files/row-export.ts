@@ -1,8 +1,8 @@
 import type { Scrubber } from "../../../formats/secrets/scrub.ts";
-import { type ExportChoice, exportedLine, isSelected } from "../../../formats/tapes/present/export.ts";
-import { Chains } from "../../../formats/tapes/sidecar/chains.ts";
+import { type ExportChoice, exportedLine, isSelected } from "../../../formats/tapes/export.ts";
+import { redactRow } from "../../../formats/tapes/scrub.ts";
+import { Chains } from "../../../formats/tapes/sidecar/current-rows.ts";
 import { SidecarReader, sidecarUnreadable } from "../../../formats/tapes/sidecar/read-sidecar.ts";
-import { redactRow } from "../../../formats/tapes/sidecar/redact-row.ts";
 import type { Row } from "../../../formats/tapes/sidecar/sidecar.ts";
 import { type Bytes, loadLines } from "../../../formats/text/load-lines.ts";
 import type { Spool } from "./spool.ts";

@@ -1,6 +1,6 @@
 import type { FreeForm, FreeMap } from "../../../formats/json/print-json.ts";
+import { type HypothesisStatus, SUPERSEDES } from "../../../formats/tapes/sidecar/new-row.ts";
 import type { AUTHOR_KINDS, Row } from "../../../formats/tapes/sidecar/sidecar.ts";
-import { type HypothesisStatus, SUPERSEDES } from "../../../formats/tapes/sidecar/status-change.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { FlagValues } from "../../program/command.ts";
 import type { TAPE_ANNOTATE_FLAGS } from "../commands/write.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isBodyHash } from "../../../formats/tapes/bodies.ts";
 import { tapeUnreadable } from "../../../formats/tapes/read-tape.ts";
+import { isBodyHash } from "../../../formats/tapes/tape.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Client } from "../../client/client.ts";
 import { bodiesOf } from "./tape-paths.ts";

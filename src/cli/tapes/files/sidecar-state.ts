@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { FileEnd } from "../../../formats/tapes/sidecar/append-row.ts";
-import { Chains } from "../../../formats/tapes/sidecar/chains.ts";
+import { Chains } from "../../../formats/tapes/sidecar/current-rows.ts";
+import { FileEnd } from "../../../formats/tapes/sidecar/new-row.ts";
 import { readSidecar } from "../../../formats/tapes/sidecar/read-sidecar.ts";
 import type { Row, SidecarHeader } from "../../../formats/tapes/sidecar/sidecar.ts";
 import type { TapeFacts } from "../../../formats/tapes/tape-facts.ts";

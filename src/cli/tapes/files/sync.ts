@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
+import { scrubLine } from "../../../formats/tapes/scrub.ts";
 import { sidecarUnreadable } from "../../../formats/tapes/sidecar/read-sidecar.ts";
-import { scrubLine } from "../../../formats/tapes/sidecar/scrub-line.ts";
 import { readTapeFacts } from "../../../formats/tapes/tape-facts.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { type Client, connect } from "../../client/client.ts";

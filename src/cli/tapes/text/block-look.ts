@@ -1,4 +1,4 @@
-import type { LineStyle } from "../../../formats/tapes/present/render.ts";
+import type { LineStyle } from "../../../formats/tapes/show.ts";
 import type { RowKind } from "../../../formats/tapes/sidecar/sidecar.ts";
 import type { Colour, Paint } from "../../output/io.ts";
 import { printable } from "../../output/printable.ts";

@@ -1,10 +1,14 @@
 import { isAbsolute, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import { explainProblem } from "../../../formats/tapes/validate/explain-problem.ts";
+import {
+  printGithub,
+  printGithubError,
+  printReport,
+  printSarif,
+  printSarifError,
+} from "../../../formats/tapes/validate/print-findings.ts";
+import { explainProblem } from "../../../formats/tapes/validate/problems.ts";
 import type { Verdict } from "../../../formats/tapes/validate/validate.ts";
-import { printGithub, printGithubError } from "../../../formats/tapes/validate/validate-github.ts";
-import { printReport } from "../../../formats/tapes/validate/validate-report.ts";
-import { printSarif, printSarifError } from "../../../formats/tapes/validate/validate-sarif.ts";
 import type { FileError } from "../../../formats/text/file-error.ts";
 import { formatCount } from "../../output/amount.ts";
 import { printable } from "../../output/printable.ts";

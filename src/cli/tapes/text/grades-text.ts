@@ -5,7 +5,7 @@ import {
   type GradedBy,
   type GradeFigures,
   type Grades,
-} from "../../../formats/tapes/present/grade.ts";
+} from "../../../formats/tapes/grade.ts";
 import { formatCount } from "../../output/amount.ts";
 import type { Paint } from "../../output/io.ts";
 import { printable } from "../../output/printable.ts";

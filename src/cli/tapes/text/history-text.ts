@@ -1,6 +1,5 @@
-import { firstLine } from "../../../formats/tapes/present/render.ts";
-import type { History, Step } from "../../../formats/tapes/present/render-history.ts";
-import type { SummaryRow } from "../../../formats/tapes/present/render-summary.ts";
+import type { History, Step, SummaryRow } from "../../../formats/tapes/show.ts";
+import { firstLine } from "../../../formats/tapes/show.ts";
 import { nameOfRow } from "../../../formats/tapes/sidecar/sidecar.ts";
 import type { Paint } from "../../output/io.ts";
 import { printable } from "../../output/printable.ts";

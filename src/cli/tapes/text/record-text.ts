@@ -1,5 +1,5 @@
-import { isStored, type Payload } from "../../../formats/tapes/payload.ts";
 import type { TapeRecord } from "../../../formats/tapes/tape.ts";
+import { isStored, type Payload } from "../../../formats/tapes/tape.ts";
 import { formatBytes } from "../../output/amount.ts";
 import { printable, shorten } from "../../output/printable.ts";
 import { formatDuration } from "../../output/when.ts";

@@ -1,8 +1,7 @@
 import { printPlain } from "../../../formats/json/print-plain.ts";
-import { annotatedEvents } from "../../../formats/tapes/present/render.ts";
-import type { History } from "../../../formats/tapes/present/render-history.ts";
-import type { Count, Summary } from "../../../formats/tapes/present/render-summary.ts";
-import { stretchOf } from "../../../formats/tapes/sidecar/event-stretches.ts";
+import type { Count, History, Summary } from "../../../formats/tapes/show.ts";
+import { annotatedEvents } from "../../../formats/tapes/show.ts";
+import { stretchOf } from "../../../formats/tapes/sidecar/current-rows.ts";
 import { printExportedRow, type Row } from "../../../formats/tapes/sidecar/sidecar.ts";
 import { addTo } from "../../../formats/text/groups.ts";
 import type { Review } from "../files/read-review.ts";

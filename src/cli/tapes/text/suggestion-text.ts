@@ -3,8 +3,8 @@ import type {
   IncludedDoc,
   IncludedQuery,
   RecommendedArtifact,
-} from "../../../formats/tapes/present/context-pack.ts";
-import type { ContextPackSuggestion } from "../../../formats/tapes/sidecar/suggest.ts";
+} from "../../../formats/tapes/suggest/context-pack.ts";
+import type { ContextPackSuggestion } from "../../../formats/tapes/suggest/suggest.ts";
 import type { Paint } from "../../output/io.ts";
 import { printable, shorten } from "../../output/printable.ts";
 import { labelled } from "./labelled.ts";

@@ -1,6 +1,6 @@
-import { firstLine } from "../../../formats/tapes/present/render.ts";
-import type { Count, Summary, SummaryRow } from "../../../formats/tapes/present/render-summary.ts";
-import { stretchOf } from "../../../formats/tapes/sidecar/event-stretches.ts";
+import type { Count, Summary, SummaryRow } from "../../../formats/tapes/show.ts";
+import { firstLine } from "../../../formats/tapes/show.ts";
+import { stretchOf } from "../../../formats/tapes/sidecar/current-rows.ts";
 import { nameOfRow } from "../../../formats/tapes/sidecar/sidecar.ts";
 import { formatCount } from "../../output/amount.ts";
 import type { Paint } from "../../output/io.ts";

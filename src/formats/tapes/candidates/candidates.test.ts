@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { aRecord } from "../../../testing/tape-files.ts";
-import type { Anchor } from "../sidecar/anchors.ts";
+import type { Anchor } from "../sidecar/sidecar.ts";
 import type { TapeRecord } from "../tape.ts";
 import { CandidateFinder } from "./candidates.ts";
 import { rankSequences } from "./rank.ts";

@@ -1,5 +1,5 @@
+import { type Beginnings, frequentSequences, type Level } from "./frequent-sequences.ts";
 import type { AnchoredActions, Signatures, Trace } from "./trace.ts";
-import { type Beginnings, frequentSequences, type Level } from "./windows.ts";
 
 /** As many actions a sequence may have. */
 export const SEQUENCE_MAX = 12;

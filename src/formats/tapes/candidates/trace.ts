@@ -1,9 +1,9 @@
 import { compareUtf8 } from "../../json/print-json.ts";
 import { lowerBound } from "../../text/lower-bound.ts";
-import { actionOf, signatureOf } from "../actions.ts";
 import { compareSeq } from "../seq-set.ts";
-import type { Anchor } from "../sidecar/anchors.ts";
+import type { Anchor } from "../sidecar/sidecar.ts";
 import type { TapeRecord } from "../tape.ts";
+import { actionOf, signatureOf } from "./actions.ts";
 
 /** In place of the signature of an unknown action. */
 const GAP = -1;

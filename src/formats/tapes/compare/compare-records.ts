@@ -1,6 +1,6 @@
 import { printString } from "../../json/print-json.ts";
-import { isStored, type Payload } from "../payload.ts";
 import type { RecordKindName, TapeRecord } from "../tape.ts";
+import { isStored, type Payload } from "../tape.ts";
 
 /** How a recording and its replay differ in one respect; `seq` is that of the recorded event, and null when no single event is meant. */
 export interface Divergence {

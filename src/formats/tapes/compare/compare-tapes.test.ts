@@ -3,8 +3,14 @@ import { inPieces, randomTape } from "../../../testing/random-tapes.ts";
 import { randomFrom } from "../../../testing/random-workflow.ts";
 import { aRecord, aTape, fileOf, tapeText } from "../../../testing/tape-files.ts";
 import type { RecordKind, TapeRecord } from "../tape.ts";
-import { compareTapes } from "./compare-side-by-side.ts";
-import { COMPARISON_MODES, type ComparisonMode, messageOf, printComparison, TapeComparison } from "./compare-tapes.ts";
+import {
+  COMPARISON_MODES,
+  type ComparisonMode,
+  compareTapes,
+  messageOf,
+  printComparison,
+  TapeComparison,
+} from "./compare-tapes.ts";
 
 function compare(mode: ComparisonMode, recorded: readonly TapeRecord[], replay: readonly TapeRecord[]) {
   const comparison = new TapeComparison(mode);

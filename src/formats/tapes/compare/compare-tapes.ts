@@ -1,7 +1,8 @@
 import { indentedReport, type ReportMember } from "../../json/indent-json.ts";
-import { printFloat, printString } from "../../json/print-json.ts";
+import { compareUtf8, printFloat, printString } from "../../json/print-json.ts";
+import type { Bytes } from "../../text/load-lines.ts";
+import { readTape } from "../read-tape.ts";
 import type { TapeRecord } from "../tape.ts";
-import { Outcome } from "./compare-outcomes.ts";
 import { compareRecords, type Divergence, ownText } from "./compare-records.ts";
 
 export const COMPARISON_MODES = ["byte_identical", "semantic", "outcome", "phase_aware"] as const;
@@ -124,4 +125,104 @@ export function messageOf({ category, recorded, replay }: Divergence): string {
   if (category === "unknown_kind") return "two records of unknown kinds cannot be compared";
   if (recorded === replay) return `${recorded} on both sides, with different content`;
   return `was ${recorded}, is ${replay}`;
+}
+
+export interface TapeFile {
+  readonly path: string;
+  readonly bytes: Bytes;
+}
+
+/**
+ * Reads both tapes at once, neither far ahead of the other, so that memory does not grow with them. Throws `FileError` when one
+ * cannot be loaded; errors of the recording are reported first. `onRecorded` sees the records of the recording as well.
+ */
+export async function compareTapes(
+  mode: ComparisonMode,
+  recorded: TapeFile,
+  replay: TapeFile,
+  onRecorded: (record: TapeRecord) => void = () => {},
+): Promise<ComparisonReport> {
+  const comparison = new TapeComparison(mode);
+  const pace = new Pace();
+  const outcomes = await Promise.allSettled([
+    readTape(recorded.path, pace.keep(0, recorded.bytes), (record) => {
+      pace.read[0]++;
+      comparison.add("recorded", record);
+      onRecorded(record);
+    }),
+    readTape(replay.path, pace.keep(1, replay.bytes), (record) => {
+      pace.read[1]++;
+      comparison.add("replay", record);
+    }),
+  ]);
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+  return comparison.report();
+}
+
+/** Lets a reader have its next piece only while it is not ahead of the other one, which at most one of the two can be. */
+class Pace {
+  readonly read: [number, number] = [0, 0];
+  readonly #ended = [false, false];
+  #wake = () => {};
+
+  async *keep(side: 0 | 1, bytes: Bytes): AsyncGenerator<Uint8Array> {
+    const other = side === 0 ? 1 : 0;
+    try {
+      for await (const piece of bytes) {
+        this.#wake();
+        while (this.read[side] > this.read[other] && !this.#ended[other]) await this.#othersProgress();
+        yield piece;
+      }
+    } finally {
+      this.#ended[side] = true;
+      this.#wake();
+    }
+  }
+
+  #othersProgress(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+/** What a run has left behind. Only the last word on each path is kept. */
+export class Outcome {
+  /** By path: the hash of what was written last, or null when the last word was to delete it. Both printed, which copies them. */
+  readonly #files = new Map<string, string | null>();
+  #exitCode: bigint | null = null;
+  #llmCalls = 0;
+
+  add({ kind }: TapeRecord): void {
+    if (kind.kind === "file_write") this.#files.set(printString(kind.path), printString(kind.content_hash));
+    else if (kind.kind === "file_delete") this.#files.set(printString(kind.path), null);
+    else if (kind.kind === "process_spawn") this.#exitCode = kind.exit_code;
+    else if (kind.kind === "llm_call") this.#llmCalls++;
+  }
+
+  static compare(recorded: Outcome, replay: Outcome): Divergence[] {
+    const paths = new Set([...recorded.#files.keys(), ...replay.#files.keys()]);
+    const files = [...paths].sort(compareUtf8).map((path) => ({
+      category: "outcome_fs_diff",
+      was: recorded.#file(path),
+      is: replay.#file(path),
+    }));
+    const counts = [
+      { category: "outcome_exit_code", was: recorded.#exit(), is: replay.#exit() },
+      { category: "outcome_llm_call_count", was: String(recorded.#llmCalls), is: String(replay.#llmCalls) },
+    ];
+    return [...files, ...counts]
+      .filter(({ was, is }) => was !== is)
+      .map(({ category, was, is }) => ({ seq: null, category, recorded: was, replay: is }));
+  }
+
+  #file(path: string): string {
+    const hash = this.#files.get(path);
+    const state = hash === undefined ? "untouched" : hash === null ? "deleted" : `written as ${hash}`;
+    return `${path} ${state}`;
+  }
+
+  #exit(): string {
+    return this.#exitCode === null ? "no subprocess" : String(this.#exitCode);
+  }
 }

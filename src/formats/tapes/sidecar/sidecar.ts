@@ -126,3 +126,26 @@ export function printExportedRow(row: Row): string {
 export function nameOfRow({ id, event_id }: Pick<Row, "id" | "event_id">): string {
   return id === "" ? `ann@event_${event_id}` : id;
 }
+
+const ANCHOR = {
+  event_id: u64,
+  end_event_id: u64,
+  evidence: optional(text),
+  author: optional(object({ id: optional(text), kind: word(...AUTHOR_KINDS), surface: optional(text) })),
+  metadata: anyMap,
+};
+const anchor = object(ANCHOR);
+/** A stretch of a tape that a row proposes as a fixed workflow. */
+export type Anchor = Decoded<typeof anchor>;
+
+/** Undefined for rows of other kinds. The span is taken as it is, also a bad one. */
+export function anchorOf({ kind, event_id, span, evidence, author, metadata }: Row): Anchor | undefined {
+  if (kind !== "crystallize_here") return undefined;
+  return { event_id, end_event_id: span?.end_event_id ?? event_id, evidence, author, metadata };
+}
+
+/** As JSON; `file` is present when there are several. */
+export function printAnchor(value: Anchor, file?: string): string {
+  const where = file === undefined ? "" : `"file":${text.print(file)},`;
+  return `{${where}${printMembers(value, ANCHOR)}}`;
+}

@@ -1,11 +1,20 @@
-import { IdSet } from "../sidecar/id-set.ts";
-import type { Finding } from "../sidecar/problem.ts";
+import { UNSURE } from "../../json/skim-string.ts";
+import { type LinesReader, type LoadOptions, lineText, loadWindows } from "../../text/line-window.ts";
+import type { Bytes } from "../../text/load-lines.ts";
+import { SidecarReader, sidecarUnreadable } from "../sidecar/read-sidecar.ts";
 import type { RowKind, Sidecar, SidecarHeader } from "../sidecar/sidecar.ts";
-import type { SkimmedRow } from "../sidecar/skimmed-row.ts";
 import type { Tape } from "../tape.ts";
 import { factsOf, type TapeFacts } from "../tape-facts.ts";
-import { FindingList } from "./finding-list.ts";
-import { type JudgedRow, problemsOfRow } from "./validate-row.ts";
+import { IdSet } from "./id-set.ts";
+import {
+  type Finding,
+  type JudgedRow,
+  PROBLEM_CODES,
+  type Problem,
+  type ProblemCode,
+  problemsOfRow,
+} from "./problems.ts";
+import { SkimmedRow, skimRow } from "./skim-row.ts";
 
 /** The result of validating a sidecar against a tape. */
 export interface Verdict {
@@ -79,4 +88,122 @@ export async function validate(sidecar: Sidecar, tape: Tape): Promise<Verdict> {
   const validation = await Validation.start(await factsOf(tape.records));
   for (const [i, row] of sidecar.rows.entries()) validation.row(row, i + 2);
   return validation.end(sidecar.header, 1);
+}
+
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+export interface ValidateOptions extends LoadOptions {
+  /** The seed of the table of ids: an unpredictable one keeps crafted ids from slowing it down. */
+  readonly seed?: number;
+}
+
+/** Judges a sidecar as it arrives; see `Validation`. Throws `FileError` when it does not load. */
+export async function validateSidecar(
+  path: string,
+  bytes: Bytes,
+  tape: TapeFacts,
+  options: ValidateOptions = {},
+): Promise<Verdict> {
+  const validation = await Validation.start(tape, options.seed);
+  const reader = new SidecarReader(path, (row, line) => validation.row(row, line));
+  await loadWindows(bytes, new RowLines(reader, validation), (reason) => sidecarUnreadable(path, reason), options);
+  return validation.end(reader.header, reader.headerLine);
+}
+
+/** Ordinary rows are skimmed; every other line goes to the exact reader, which also says what is wrong with it. */
+class RowLines implements LinesReader {
+  readonly #reader: SidecarReader;
+  readonly #validation: Validation;
+  readonly #row = new SkimmedRow();
+
+  constructor(reader: SidecarReader, validation: Validation) {
+    this.#reader = reader;
+    this.#validation = validation;
+  }
+
+  lines(bytes: Uint8Array, end: number): void {
+    const row = this.#row;
+    let at = 0;
+    while (at < end) {
+      const next = this.#reader.headerLine === 0 ? UNSURE : this.#skimmed(bytes, at);
+      if (next === UNSURE) {
+        const feed = bytes.indexOf(LINE_FEED, at);
+        this.#reader.line(lineText(bytes, at, feed));
+        at = feed + 1;
+      } else {
+        this.#validation.skimmedRow(row, this.#reader.countRow());
+        at = next;
+      }
+    }
+  }
+
+  end(): void {
+    this.#reader.end();
+  }
+
+  /** Where the next line begins. */
+  #skimmed(bytes: Uint8Array, at: number): number {
+    this.#row.clear(bytes);
+    const end = skimRow(this.#row, bytes, at);
+    if (end === UNSURE) return UNSURE;
+    if (bytes[end] === LINE_FEED) return end + 1;
+    return bytes[end] === CARRIAGE_RETURN && bytes[end + 1] === LINE_FEED ? end + 2 : UNSURE;
+  }
+}
+
+const BLOCK = 256;
+
+/**
+ * Findings in the order in which they were made, kept as text: a million objects with their strings would take several times the
+ * memory of what is printed of them in the end, and a sidecar that belongs to another tape has a finding on every row.
+ */
+export class FindingList implements Iterable<Finding> {
+  readonly #blocks: string[] = [];
+  #open: string[] = [];
+  #count = 0;
+
+  get length(): number {
+    return this.#count;
+  }
+
+  add(problem: Problem, line: number): void {
+    this.#open.push(packed(problem, line));
+    this.#count++;
+    if (this.#open.length < BLOCK) return;
+    this.#blocks.push(this.#open.join());
+    this.#open = [];
+  }
+
+  *[Symbol.iterator](): Generator<Finding> {
+    for (const block of [...this.#blocks, this.#open.join()]) {
+      for (const [code, line, ...texts] of JSON.parse(`[${block}]`) as Packed[]) yield unpacked(code, line, texts);
+    }
+  }
+}
+
+type Packed = readonly [code: number, line: number, ...texts: string[]];
+
+function packed(problem: Problem, line: number): string {
+  const { code, ...members } = problem;
+  return JSON.stringify([PROBLEM_CODES.indexOf(code), line, ...Object.values(members).map(String)]);
+}
+
+function unpacked(index: number, line: number, [first = "", second = ""]: readonly string[]): Finding {
+  return { problem: problemOf(PROBLEM_CODES[index] as ProblemCode, first, second), line };
+}
+
+function problemOf(code: ProblemCode, first: string, second: string): Problem {
+  switch (code) {
+    case "unknown_event_id":
+      return { code, annotation_id: first, event_id: BigInt(second) };
+    case "friction_kind_unknown":
+      return { code, annotation_id: first, friction_kind: second };
+    case "invalid_span":
+      return { code, annotation_id: first, message: second };
+    case "tape_digest_mismatch":
+      return { code, expected: first, actual: second };
+    default:
+      return { code, annotation_id: first };
+  }
 }
