@@ -34,8 +34,15 @@ describe("an error of the server", () => {
     expect(words("not_found", { what: "run", runId: "run-7" })).toBe(
       "There is no run run-7 here that this key can see. `assay run list` lists them.",
     );
+    expect(words("not_found", { what: "scored task", taskId: "e" })).toContain("There is no scored task e here");
     expect(words("not_found", { what: "review queue called weekly" })).toContain("`assay queue list` lists them.");
     expect(words("not_found", { what: "page" })).toBe("There is no page here that this key can see.");
+  });
+
+  test("about a thing that the message names already does not name it again", () => {
+    const error = new AppError("not_found", { what: "agent", agentId: "a" });
+    error.message = "There is no agent a here that this key can see. Did you mean b?";
+    expect(cliWords(error)).toBe(error.message);
   });
 
   test("about a request says the problem alone: on the command line there was no request", () => {

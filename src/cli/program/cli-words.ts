@@ -17,8 +17,10 @@ export function cliWords({ code, details, message }: AppError, flags: readonly s
 function notFoundWords(message: string, details: ErrorDetails): string {
   const kind = kindOf(details["what"]);
   const id = details[ID_MEMBERS[kind] ?? ""];
-  const isNamed = typeof id !== "string" || message.includes(id);
-  const said = isNamed ? message : message.replace(`no ${kind} `, () => `no ${kind} ${printable(id)} `);
+  const unnamed = `no ${kind} `;
+  const named = typeof id === "string" ? `${unnamed}${printable(id)} ` : unnamed;
+  // Looked for behind its kind only: an id as short as `z` is also part of words and paths in the message.
+  const said = message.includes(named) ? message : message.replace(unnamed, () => named);
   const list = LISTS[kind];
   return list === undefined || said.includes("assay ") || said.endsWith("?")
     ? said
