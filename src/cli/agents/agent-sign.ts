@@ -1,9 +1,10 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { requirePack } from "../../agents/packs/check-pack.ts";
 import { SIGNATURE_FILE } from "../../agents/packs/file-list.ts";
 import { signPack } from "../../agents/packs/signature.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { writeWhole } from "../files/write-file.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { checkPackSource } from "./check-pack-source.ts";
@@ -16,7 +17,7 @@ export async function agentSign({ args, flags, json, io }: Call<typeof SIGN_AGEN
   const files = await packSource(folder);
   const { name, version, sha256 } = requirePack(checkPackSource(files));
   const file = join(folder, SIGNATURE_FILE);
-  write(file, signPack(files, read(flags.key)));
+  await writeWhole(file, [signPack(files, read(flags.key))]);
   if (json) return void io.out(JSON.stringify({ file, name, version, sha256 }));
   io.out(printable(`${file}: ${name}@${version}, sha256 ${sha256.slice(0, 12)}`));
   return undefined;
@@ -28,17 +29,5 @@ function read(path: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new AppError("unusable_input", { problem: `${path} cannot be read: ${code}` });
-  }
-}
-
-/** Renamed when it is whole. Whoever reads the pack may read it: it is no secret. */
-function write(path: string, text: string): void {
-  const draft = `${path}.${process.pid}.tmp`;
-  try {
-    writeFileSync(draft, text, { flag: "wx" });
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw new AppError("unusable_input", { problem: `${path} cannot be written: ${(error as Error).message}` });
   }
 }

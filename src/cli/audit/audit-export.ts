@@ -12,7 +12,7 @@ export async function auditExport(call: Call<typeof AUDIT_EXPORT_FLAGS>): Promis
   const [file = ""] = args;
   refuseExisting(file, flags.force);
   const written = { entries: 0, checkpoints: 0 };
-  await writeWhole(file, copyLines(connect(config), written));
+  await writeWhole(file, copyLines(connect(config), written), { ownerOnly: true });
   if (json) {
     io.out(JSON.stringify({ file, ...written }));
     return;

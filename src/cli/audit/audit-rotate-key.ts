@@ -9,7 +9,7 @@ export async function auditRotateKey({ args, flags, json, io }: Call<typeof AUDI
   const [file = ""] = args;
   const pem = existsSync(file) ? rotatedPem(read(file), flags.trust) : newKeyPem(flags.trust);
   const { publicKey, earlierPublicKeys } = await auditSigner(NO_STORE, { privateKeyPem: pem });
-  await writeWhole(file, once(pem));
+  await writeWhole(file, [pem], { ownerOnly: true });
   const keyId = auditKeyId(publicKey);
   if (json) {
     io.out(JSON.stringify({ file, keyId, publicKey, earlierPublicKeys }));
@@ -27,8 +27,4 @@ function read(file: string): string {
   } catch (error) {
     throw new AppError("unusable_input", { problem: `${file} cannot be read: ${(error as Error).message}` });
   }
-}
-
-async function* once(text: string): AsyncGenerator<string> {
-  yield text;
 }

@@ -7,7 +7,7 @@ import { markdownText } from "../../formats/evals/markdown.ts";
 import { sarifText } from "../../formats/evals/sarif.ts";
 import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { writeOutput } from "../tapes/files/write-output.ts";
+import { writeOutput } from "../files/write-file.ts";
 import { packageVersion } from "../version.ts";
 import { withoutContent } from "./outcome-of.ts";
 

@@ -19,7 +19,7 @@ export async function exportJudgments(call: Call<typeof EXPORT_FLAGS>): Promise<
   }
   refuseExisting(output, flags.force);
   const written = { judgments: 0 };
-  await writeWhole(output, copied(call, new AbortController().signal, written));
+  await writeWhole(output, copied(call, new AbortController().signal, written), { ownerOnly: true });
   if (json) io.out(JSON.stringify({ file: output, ...written }));
   else io.out(`${output}: ${formatCount(written.judgments, "judgment")}`);
 }

@@ -3,13 +3,13 @@ import { join, resolve } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import { AGENT_FILE, opencodeAgentFile } from "../../reviews/opencode-agent.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
+import { writeOutput } from "../files/write-file.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import { programName } from "../paths.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { closestTo } from "../program/suggest.ts";
-import { writeOutput } from "../tapes/files/write-output.ts";
 import type { REVIEW_SETUP_FLAGS } from "./review-setup-commands.ts";
 
 export async function reviewSetup({ args, flags, json, io }: Call<typeof REVIEW_SETUP_FLAGS>): Promise<number> {

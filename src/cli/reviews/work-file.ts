@@ -1,15 +1,16 @@
-import { chmod, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { mediaTypeOfFile } from "../../formats/reviews/media-types.ts";
 import { mediaTypeOf, REQUEST_BYTES_MAX } from "../../formats/reviews/request.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { digestOf } from "../../reviews/requester/artifact.ts";
 import type { ArtifactVersion } from "../../reviews/requester/conversation.ts";
+import { writeWhole } from "../files/write-file.ts";
 
 /** The piece of work in a file. Sent as the text that it is, also when it is JSON: nothing of it is lost on the way. */
 export async function readWork(path: string, mediaType: string, ref: string | undefined): Promise<ArtifactVersion> {
-  const { size } = await stat(path).catch(refuse(path, "read"));
+  const { size } = await stat(path).catch(unreadable(path));
   if (size > REQUEST_BYTES_MAX) throw unusable(`${path} is larger than a request may be (${REQUEST_BYTES_MAX} bytes)`);
-  const bytes = await readFile(path).catch(refuse(path, "read"));
+  const bytes = await readFile(path).catch(unreadable(path));
   let content: string;
   try {
     content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -25,23 +26,14 @@ export function mediaTypeFor(path: string, given: string | undefined): string {
   return given;
 }
 
-/** In place of what was there, whole or not at all. */
 export async function writeWork(path: string, { content }: ArtifactVersion): Promise<void> {
-  const draft = `${path}.${process.pid}.tmp`;
   const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
-  try {
-    await writeFile(draft, text, { flag: "wx" });
-    await chmod(draft, (await stat(path)).mode);
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw refuse(path, "written")(error as Error);
-  }
+  await writeWhole(path, [text]);
 }
 
-function refuse(path: string, what: string): (error: Error) => never {
+function unreadable(path: string): (error: Error) => never {
   return ({ message }) => {
-    throw unusable(`${path} cannot be ${what}: ${message}`);
+    throw unusable(`${path} cannot be read: ${message}`);
   };
 }
 

@@ -16,7 +16,7 @@ export async function runBundle(call: Call<typeof RUN_BUNDLE_FLAGS>): Promise<un
   if (flags.output === undefined) {
     io.out(text);
   } else {
-    await writeWhole(flags.output, lines(text));
+    await writeWhole(flags.output, [`${text}\n`], { ownerOnly: true });
     const events = bundle.events.length;
     const annotations = bundle.annotations.length;
     if (json)
@@ -24,8 +24,4 @@ export async function runBundle(call: Call<typeof RUN_BUNDLE_FLAGS>): Promise<un
     else io.out(`${flags.output}: ${formatCount(events, "event")}, ${formatCount(annotations, "annotation")}`);
   }
   if (truncatedReason !== undefined) io.err(`assay: the bundle does not hold everything: ${truncatedReason}.`);
-}
-
-async function* lines(text: string): AsyncGenerator<string> {
-  yield `${text}\n`;
 }

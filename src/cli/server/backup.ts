@@ -18,7 +18,7 @@ export async function backup({ args, flags, json, config, io }: Call<typeof BACK
     const lines = async function* () {
       trailer = yield* counted(backupLines(db, new Date().toISOString()), io);
     };
-    await writeWhole(file, lines());
+    await writeWhole(file, lines(), { ownerOnly: true });
   });
   const sizeBytes = statSync(file).size;
   if (config.databaseUrl === undefined && existsSync(evalsPath(config))) {

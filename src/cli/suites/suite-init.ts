@@ -22,7 +22,7 @@ export async function suiteInit({ args, flags, json, io }: Call<typeof INIT_SUIT
     }
   }
   makeFolder(dirname(file));
-  await writeWhole(file, lines(`${JSON.stringify(suite, null, 2)}\n`));
+  await writeWhole(file, [`${JSON.stringify(suite, null, 2)}\n`]);
   const { suiteId, version, tasks } = suite;
   if (json) return void io.out(JSON.stringify({ file, suiteId, version, taskCount: tasks.length }));
   io.out(`${printable(file)}: ${suiteId}@${version}, ${tasks.length} tasks`);
@@ -49,8 +49,4 @@ function checkedId(id: string): string {
   const form =
     'small letters, digits, dots and hyphens, with ".evals." before the last part, like acme.support.evals.refunds';
   throw new AppError("unusable_input", { problem: `--id must be ${form}` });
-}
-
-async function* lines(text: string): AsyncGenerator<string> {
-  yield text;
 }

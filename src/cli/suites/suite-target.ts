@@ -2,8 +2,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { isSuiteRef } from "../../evals/suite/suite-ref.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { withFileLock } from "../files/file-lock.ts";
 import { writeWhole } from "../files/write-file.ts";
-import { withFileLock } from "../tapes/files/file-lock.ts";
 
 /** Where a new task is to go. */
 export type SuiteTarget =
@@ -51,13 +51,9 @@ export async function writeSuite(
     if (now !== (target.type === "file" ? target.text : undefined)) {
       throw refuse(`${file} was changed meanwhile and was left alone; try again`);
     }
-    await writeWhole(file, whole(text));
+    await writeWhole(file, [text]);
     await appendFile(linksBeside(file), links.map((link) => `${JSON.stringify(link)}\n`).join(""));
   });
-}
-
-async function* whole(text: string): AsyncGenerator<string> {
-  yield text;
 }
 
 function refuse(problem: string): AppError {

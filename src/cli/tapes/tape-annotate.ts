@@ -12,18 +12,18 @@ import {
 } from "../../formats/tapes/sidecar/sidecar.ts";
 import type { TapeFacts } from "../../formats/tapes/tape-facts.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { withFileLock } from "../files/file-lock.ts";
+import { writeOutput } from "../files/write-file.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Call } from "../program/command.ts";
 import { processScrubber } from "../wiring/process-scrubber.ts";
 import type { TAPE_ANNOTATE_FLAGS } from "./commands/write.ts";
 import { type DecidedRow, decideRow } from "./files/decide-row.ts";
 import { type Progress, watchedBytes } from "./files/file-bytes.ts";
-import { withFileLock } from "./files/file-lock.ts";
 import { NearEvents } from "./files/near-events.ts";
 import { type RowRequest, rowRequest } from "./files/row-request.ts";
 import { type SidecarState, sidecarState } from "./files/sidecar-state.ts";
 import { sidecarOf } from "./files/tape-paths.ts";
-import { writeOutput } from "./files/write-output.ts";
 import { appendText } from "./text/append-text.ts";
 
 type AnnotateCall = Call<typeof TAPE_ANNOTATE_FLAGS>;

@@ -1,14 +1,14 @@
 import { type MergedFile, mergeFiles, type RowChange } from "../../formats/tapes/sidecar/merge.ts";
 import { fileLines, readRowLines } from "../../formats/tapes/sidecar/row-lines.ts";
 import { MAX_SIDECAR_ROWS, type PastRows } from "../../protocol/tapes/sidecar-api.ts";
+import { withFileLock } from "../files/file-lock.ts";
+import { writeOutput } from "../files/write-file.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
 import { printable, shorten } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import type { PULL_FLAGS } from "./commands/sync.ts";
-import { withFileLock } from "./files/file-lock.ts";
 import { type SyncedSidecar, sidecarText, syncedSidecar } from "./files/sync.ts";
-import { writeOutput } from "./files/write-output.ts";
 
 export async function pullTape(call: Call<typeof PULL_FLAGS>): Promise<undefined> {
   const { flags, json, io } = call;

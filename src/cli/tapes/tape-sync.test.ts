@@ -8,8 +8,8 @@ import { JudgmentClient } from "../../testing/judgment-client.ts";
 import { recordedIo } from "../../testing/recorded-io.ts";
 import { HEADER, line, sidecar } from "../../testing/sidecar-client.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
+import { lockOf } from "../files/file-lock.ts";
 import { main } from "../main.ts";
-import { lockOf } from "./files/file-lock.ts";
 
 const SECRET = `ghp_${"a1B2".repeat(9)}`;
 

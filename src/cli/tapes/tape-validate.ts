@@ -6,6 +6,7 @@ import type { Verdict } from "../../formats/tapes/validate/validate.ts";
 import { validateSidecar } from "../../formats/tapes/validate/validate.ts";
 import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { writeOutput } from "../files/write-file.ts";
 import type { Io } from "../output/io.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
@@ -13,7 +14,6 @@ import type { FindingFormat, VALIDATE_FLAGS } from "./commands/check.ts";
 import { emit } from "./files/emit.ts";
 import { watchedBytes } from "./files/file-bytes.ts";
 import { refuseInput } from "./files/same-file.ts";
-import { writeOutput } from "./files/write-output.ts";
 import { FINDING_PRINTERS } from "./text/finding-output.ts";
 
 export async function validateTape({ args, flags, json, io }: Call<typeof VALIDATE_FLAGS>): Promise<number> {

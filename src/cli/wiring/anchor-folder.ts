@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open, readdir, readFile, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import type { Anchor, Anchors } from "../../engine/audit/anchor.ts";
 import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { closed, parse, type Static, Type } from "../../protocol/schema.ts";
-import { withFileLock } from "../tapes/files/file-lock.ts";
+import { withFileLock } from "../files/file-lock.ts";
+import { replaceFile } from "../files/write-file.ts";
 
 const Seq = Type.Integer({ minimum: 1 });
 const ANCHOR = {
@@ -58,7 +60,8 @@ export class AnchorFolder implements Anchors {
       ...anchor,
       ...(accepted.length === 0 ? {} : { accepted }),
     };
-    await usable(file, () => writeDurably(file, `${JSON.stringify(document, null, 2)}\n`));
+    const text = `${JSON.stringify(document, null, 2)}\n`;
+    await usable(file, () => replaceFile(file, (out) => pipeline([text], out), { ownerOnly: true, byServer: true }));
   }
 
   async hold<T>(tenant: string, work: () => Promise<T>): Promise<T> {
@@ -102,28 +105,6 @@ async function readDocument(file: string): Promise<AnchorDocument | undefined> {
     return parse(AnchorDocument, JSON.parse(text), "");
   } catch (error) {
     throw unusable(file, "it is no anchor that this version can read", error);
-  }
-}
-
-/** On disk under its name, with the folder that has the name, when it returns. */
-async function writeDurably(file: string, text: string): Promise<void> {
-  const draft = `${file}.${process.pid}.tmp`;
-  try {
-    await synced(await open(draft, "w", 0o600), (handle) => handle.writeFile(text));
-    await rename(draft, file);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
-  await synced(await open(dirname(file), "r"), async () => {});
-}
-
-async function synced(handle: FileHandle, write: (handle: FileHandle) => Promise<void>): Promise<void> {
-  try {
-    await write(handle);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

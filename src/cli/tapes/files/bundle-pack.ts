@@ -4,13 +4,13 @@ import { paddingOf, type TarEntry, tarEnd, tarHeader } from "../../../formats/ar
 import { type BundleFile, filesOf, MANIFEST_NAME, printManifest } from "../../../formats/tapes/bundle.ts";
 import { ByteHash } from "../../../formats/tapes/digest.ts";
 import { FileError } from "../../../formats/text/file-error.ts";
+import { writeOutput } from "../../files/write-file.ts";
 import type { Gathered } from "./bundle-gather.ts";
 import { fileBytes } from "./file-bytes.ts";
-import { replaceFile } from "./write-output.ts";
 
 /** Writes a bundle in place of what was there, when it is whole. Compressed when the name ends in `.gz` or `.tgz`. */
 export function writeBundle(output: string, gathered: Gathered): Promise<void> {
-  return replaceFile(output, (file) => {
+  return writeOutput(output, (file) => {
     if (/\.t?gz$/.test(output)) return pipeline(bundleBytes(gathered), createGzip(), file);
     return pipeline(bundleBytes(gathered), file);
   });

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { withDraft } from "./with-draft.ts";
-import { writing } from "./writing.ts";
+import { withDraft, writing } from "../../files/write-file.ts";
 
 /**
  * Has files made in a folder of their own inside `folder`, from where they can be moved to their places when all are whole. A folder

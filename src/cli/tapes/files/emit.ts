@@ -1,5 +1,5 @@
+import { inPieces, type Texts, writeOutput } from "../../files/write-file.ts";
 import type { Io } from "../../output/io.ts";
-import { inPieces, type Texts, writeOutput } from "./write-output.ts";
 
 /** Writes a result that is whole: to the file, or to standard output when none is named. */
 export async function emit(content: Texts, output: string | undefined, io: Io): Promise<void> {

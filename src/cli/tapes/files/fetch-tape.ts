@@ -18,8 +18,8 @@ import type { TapeDetails } from "../../../protocol/tapes/api.ts";
 import { chunksOf } from "../../../sdk/call.ts";
 import type { ClientResponse } from "../../../sdk/response.ts";
 import type { Client } from "../../client/client.ts";
+import { writeOutput } from "../../files/write-file.ts";
 import { bodiesOf, sidecarOf } from "./tape-paths.ts";
-import { writeOutput } from "./write-output.ts";
 
 export interface FetchedTape {
   readonly records: number;

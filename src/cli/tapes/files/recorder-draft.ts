@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { writing } from "../../files/write-file.ts";
 import { moveAll } from "./move-all.ts";
 import { bodiesOf } from "./tape-paths.ts";
-import { writing } from "./writing.ts";
 
 /** Where a recorder writes, so that no tape of before is taken for its own and none is lost to a recorder that fails. */
 export interface TapeDraft {

@@ -14,14 +14,14 @@ import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { FileError } from "../../../formats/text/file-error.ts";
-import { writing } from "./writing.ts";
+import { FileError } from "../../formats/text/file-error.ts";
+import { writing } from "./write-file.ts";
 
 export interface LockSettings {
   /** How long to wait for another writer. */
   readonly waitMs: number;
   readonly pollMs: number;
-  /** A lock this old is left over, whoever holds it: its process may have another's number, or be on another machine. */
+  /** A lock this old is left over, even if its holder seems alive: process ids are reused, and a holder may be on another machine. */
   readonly staleMs: number;
 }
 
@@ -30,7 +30,7 @@ const SETTINGS: LockSettings = { waitMs: 30_000, pollMs: 25, staleMs: 600_000 };
 interface Holder {
   readonly pid: number;
   readonly host: string;
-  /** Tells this holding from every other one, also of the same process. */
+  /** Distinguishes this lock from every other one, also of the same process. */
   readonly token: string;
 }
 
@@ -39,9 +39,8 @@ export function lockOf(path: string): string {
 }
 
 /**
- * Does something to a file while nobody else who asks here does: one writer at a time, held by a file beside it that exists
- * only meanwhile. Missing directories are made. What a killed process left behind is taken over. Throws `write_failed` when another
- * writer takes too long.
+ * The lock of a file: one process at a time works on it. The lock is a file next to it, which exists only meanwhile. Missing folders
+ * are made. A lock that a killed process left behind is taken over. Throws `write_failed` when another writer takes too long.
  */
 export async function withFileLock<T>(
   path: string,
@@ -54,7 +53,7 @@ export async function withFileLock<T>(
   try {
     return await work();
   } finally {
-    // Taken from us when it looked left over; then it is somebody else's now.
+    // A lock that looked left over was taken over: it belongs to another process now.
     if (textOf(lockOf(path)) === mine) rmSync(lockOf(path), { force: true });
   }
 }
@@ -62,19 +61,19 @@ export async function withFileLock<T>(
 async function take(path: string, mine: string, settings: LockSettings): Promise<void> {
   const lock = lockOf(path);
   for (let waitedMs = 0; ; waitedMs += settings.pollMs) {
-    if (made(path, mine)) return;
+    if (tryMake(path, mine)) return;
     const held = textOf(lock);
     if (held !== undefined && isLeftOver(lock, held, settings.staleMs)) {
       removeLeftOver(lock, held);
-      if (made(path, mine)) return;
+      if (tryMake(path, mine)) return;
     }
     if (waitedMs >= settings.waitMs) throw busy(path, held ?? "");
     await sleep(settings.pollMs);
   }
 }
 
-/** Between making it and signing it a lock is nobody's, and nobody takes it over then. So one that cannot be signed is not left there. */
-function made(path: string, mine: string): boolean {
+/** A lock that was made and not written yet names no holder, and is never taken over. So a lock that cannot be written is removed. */
+function tryMake(path: string, mine: string): boolean {
   const lock = lockOf(path);
   let file: number | undefined;
   try {
@@ -99,8 +98,8 @@ function isLeftOver(lock: string, held: string, staleMs: number): boolean {
 }
 
 /**
- * Two may find the same lock left over, and the slower must not remove what the quicker has put in its place. So it is renamed
- * first, and put back when it turns out to be another one.
+ * Removes a lock that was left over. Two processes may find the same one, and the slower must not remove the new lock of the quicker:
+ * so the lock is renamed first, and put back when it turns out to be another one.
  */
 export function removeLeftOver(lock: string, held: string): void {
   const aside = `${lock}.${randomUUID()}`;
@@ -108,7 +107,7 @@ export function removeLeftOver(lock: string, held: string): void {
     renameSync(lock, aside);
     if (textOf(aside) !== held) copyFileSync(aside, lock, constants.COPYFILE_EXCL);
   } catch {
-    // Somebody else was quicker, and the next round sees what there is now.
+    // Another process was quicker; the next round reads the lock again.
   } finally {
     rmSync(aside, { force: true });
   }
@@ -144,7 +143,7 @@ function isAlive(pid: number): boolean {
 
 function busy(path: string, held: string): FileError {
   const holder = holderIn(held);
-  const who = holder === undefined ? "somebody" : `process ${holder.pid} on ${holder.host}`;
-  const problem = `${who} is writing it; if nobody is, remove ${lockOf(path)}`;
+  const writer = holder === undefined ? "another process" : `process ${holder.pid} on ${holder.host}`;
+  const problem = `${writer} is writing it; if that process has ended, remove ${lockOf(path)}`;
   return new FileError("write_failed", path, `write ${path}: ${problem}`);
 }

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { tempDir } from "../../../testing/temp-dir.ts";
+import { tempDir } from "../../testing/temp-dir.ts";
 import { type LockSettings, lockOf, removeLeftOver, withFileLock } from "./file-lock.ts";
 
 const quick: LockSettings = { waitMs: 2_000, pollMs: 1, staleMs: 60_000 };
@@ -12,7 +12,7 @@ const DEAD = 2 ** 30;
 const held = (holder: object) => JSON.stringify({ pid: process.pid, host: hostname(), token: "t", ...holder });
 
 describe("the lock of a file", () => {
-  test("lets one in at a time, and leaves nothing behind", async () => {
+  test("is held by one at a time, and leaves nothing behind", async () => {
     const folder = tempDir();
     const path = join(folder, "f");
     let inside = 0;
@@ -57,20 +57,22 @@ describe("the lock of a file", () => {
 
   test("stays when it is another one by the time it is removed as left over", () => {
     const lock = lockOf(join(tempDir(), "f"));
-    writeFileSync(lock, held({ token: "of whoever was quicker" }));
+    writeFileSync(lock, held({ token: "of the quicker process" }));
     removeLeftOver(lock, held({ pid: DEAD }));
-    expect(readFileSync(lock, "utf8")).toBe(held({ token: "of whoever was quicker" }));
-    removeLeftOver(lock, held({ token: "of whoever was quicker" }));
+    expect(readFileSync(lock, "utf8")).toBe(held({ token: "of the quicker process" }));
+    removeLeftOver(lock, held({ token: "of the quicker process" }));
     expect(readdirSync(dirname(lock))).toEqual([]);
   });
 
-  test("that does not say whose it is, is somebody's", async () => {
+  test("that names no holder is not taken over", async () => {
     const path = join(tempDir(), "f");
     writeFileSync(lockOf(path), "");
-    await expect(withFileLock(path, async () => {}, { ...quick, waitMs: 5 })).rejects.toThrow("somebody is writing it");
+    await expect(withFileLock(path, async () => {}, { ...quick, waitMs: 5 })).rejects.toThrow(
+      "another process is writing it",
+    );
   });
 
-  test("is not given up by whoever lost it", async () => {
+  test("is not removed by the process that lost it", async () => {
     const path = join(tempDir(), "f");
     const other = held({ token: "another" });
     await withFileLock(path, async () => writeFileSync(lockOf(path), other), quick);
@@ -83,11 +85,11 @@ describe("the lock of a file", () => {
     const refused = withFileLock(path, async () => {}, { ...quick, waitMs: 5 });
     await expect(refused).rejects.toMatchObject({
       code: "write_failed",
-      message: `write ${path}: process ${process.pid} on ${hostname()} is writing it; if nobody is, remove ${path}.lock`,
+      message: `write ${path}: process ${process.pid} on ${hostname()} is writing it; if that process has ended, remove ${path}.lock`,
     });
   });
 
-  test("cannot be had where nothing can be written, and that is said", async () => {
+  test("cannot be taken where nothing can be written", async () => {
     const file = join(tempDir(), "file");
     writeFileSync(file, "");
     const path = join(file, "f");
