@@ -6,7 +6,7 @@ import { type Io, processIo } from "./output/io.ts";
 import { printable } from "./output/printable.ts";
 import type { AnyCommand, Call, Flag, Flags, FlagValues } from "./program/command.ts";
 import { COMMANDS, GROUPS } from "./program/commands.ts";
-import { complaint, errorLine, fileComplaint } from "./program/complaint.ts";
+import { appErrorLine, errorLine, fileErrorLine } from "./program/error-line.ts";
 import { EXIT, exitCodeOf } from "./program/exit-codes.ts";
 import { createProgram, Misuse, type ParsedCall } from "./program/program.ts";
 import {
@@ -126,12 +126,12 @@ function isCallOf({ name }: AnyCommand, argv: readonly string[]): boolean {
 function complain(error: unknown, argv: readonly string[], io: Io): void {
   const json = argv.includes("--json");
   if (error instanceof FileError) {
-    io.err(fileComplaint(error, json, io.errIsTerminal));
+    io.err(fileErrorLine(error, json, io.errIsTerminal));
     return;
   }
   if (error instanceof AppError) {
     const called = COMMANDS.find((spec) => isCallOf(spec, argv));
-    io.err(complaint(error, json, Object.keys(called?.flags ?? {})));
+    io.err(appErrorLine(error, json, Object.keys(called?.flags ?? {})));
     return;
   }
   // A bug: whoever reports it needs all of it.

@@ -3,8 +3,7 @@ import { connect } from "../client/client.ts";
 import { printable } from "../output/printable.ts";
 import { formatFields, formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
-import { namedAgent } from "../program/known-names.ts";
-import { orNearest } from "../program/nearest.ts";
+import { namedAgent, orNearest } from "../program/nearest-name.ts";
 
 export async function agentShow({ args: [agentId = ""], json, config, io }: Call): Promise<undefined> {
   const client = connect(config);

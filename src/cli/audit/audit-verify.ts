@@ -5,7 +5,7 @@ import { formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import type { Call, FlagValues } from "../program/command.ts";
-import { errorLine } from "../program/complaint.ts";
+import { errorLine } from "../program/error-line.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { findAuditHead } from "./audit-head.ts";
 import type { AUDIT_VERIFY_FLAGS } from "./commands.ts";

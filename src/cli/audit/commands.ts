@@ -1,5 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
-import { CLIENT, DATABASE } from "../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
 
 export const AUDIT_VERIFY_FLAGS = {
   file: { type: "text", value: "FILE", summary: "An export made by `audit export`, checked on this machine." },

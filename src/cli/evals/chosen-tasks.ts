@@ -1,8 +1,8 @@
+import { closestTo } from "../../protocol/closest-to.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type { Client } from "../client/client.ts";
-import { split } from "../program/name-list.ts";
-import { closestTo } from "../program/suggest.ts";
+import { split } from "../files/arguments.ts";
 import { reportOf } from "./eval-backend.ts";
 import { evalNamed } from "./latest-eval.ts";
 

@@ -1,5 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
-import { CLIENT, DATABASE } from "../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
 import type { SettingName } from "../settings/settings.ts";
 import { BASELINE_COMMANDS } from "./eval-baseline-commands.ts";
 

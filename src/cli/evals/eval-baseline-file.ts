@@ -3,7 +3,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { EvalBaseline } from "../../protocol/evals/eval-baseline.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
-import { orNearest } from "../program/nearest.ts";
+import { orNearest } from "../program/nearest-name.ts";
 import { loadBaselineFile } from "./baseline-file.ts";
 import { baselineText } from "./baseline-text.ts";
 import { withBackend } from "./choose-backend.ts";

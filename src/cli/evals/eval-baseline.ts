@@ -2,7 +2,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
-import { orNearest } from "../program/nearest.ts";
+import { orNearest } from "../program/nearest-name.ts";
 import { baselineText } from "./baseline-text.ts";
 import { withBackend } from "./choose-backend.ts";
 import type { BASELINE_SET_FLAGS } from "./eval-baseline-commands.ts";

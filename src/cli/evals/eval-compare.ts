@@ -4,7 +4,7 @@ import { compare } from "../../statistics/comparison.ts";
 import type { Client } from "../client/client.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { orNearest } from "../program/nearest.ts";
+import { orNearest } from "../program/nearest-name.ts";
 import { isBaselineFile, loadBaselineFile } from "./baseline-file.ts";
 import { withBackend } from "./choose-backend.ts";
 import type { EVAL_COMPARE_FLAGS } from "./commands.ts";

@@ -1,5 +1,4 @@
-import { command, type Flags } from "../program/command.ts";
-import { CLIENT, DATABASE } from "../program/shared-settings.ts";
+import { CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
 
 export const EVAL_OVERRIDE_FLAGS = {
   rating: {

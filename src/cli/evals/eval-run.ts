@@ -4,11 +4,9 @@ import { type EvalConfigurable, REASONING_VERBOSITIES } from "../../protocol/eva
 import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
 import { EVAL_MODES, type EvalMode } from "../../protocol/evals/eval-suite.ts";
 import type { Client } from "../client/client.ts";
-import { dollars } from "../output/dollars.ts";
+import { dollars, split } from "../files/arguments.ts";
 import type { Call, FlagValues } from "../program/command.ts";
-import { suiteNames, suitesOf } from "../program/known-names.ts";
-import { split } from "../program/name-list.ts";
-import { orNearest } from "../program/nearest.ts";
+import { orNearest, suiteNames, suitesOf } from "../program/nearest-name.ts";
 import { interruptible } from "../reviews/interruptible.ts";
 import { isBaselineFile, loadBaselineFile } from "./baseline-file.ts";
 import { keptText, ofEvaluations, ownConfig, wantsServer } from "./choose-backend.ts";

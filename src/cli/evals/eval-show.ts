@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Call } from "../program/command.ts";
-import { orNearest } from "../program/nearest.ts";
+import { orNearest } from "../program/nearest-name.ts";
 import { withBackend } from "./choose-backend.ts";
 import type { EVAL_FILES_FLAGS } from "./commands.ts";
 import { reportOf } from "./eval-backend.ts";

@@ -1,6 +1,6 @@
 import type { EvalBaseline } from "../../protocol/evals/eval-baseline.ts";
 import type { Client } from "../client/client.ts";
-import type { Named } from "../program/nearest.ts";
+import type { Named } from "../program/nearest-name.ts";
 
 /** For whoever named one that is not there. */
 export function namedBaseline(client: Client, suiteId: string, name: string): Named {

@@ -6,7 +6,7 @@ import type { EvalReport } from "../../protocol/evals/api.ts";
 import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Client } from "../client/client.ts";
-import { split } from "../program/name-list.ts";
+import { split } from "../files/arguments.ts";
 import { type EvalBackend, reportOf } from "./eval-backend.ts";
 
 /** What an evaluation came to, with all that was said in it. */

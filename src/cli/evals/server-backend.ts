@@ -1,6 +1,6 @@
 import { refText } from "../../evals/suite/suite-ref.ts";
 import { type Client, type ClientSettings, connect } from "../client/client.ts";
-import { agentIds } from "../program/known-names.ts";
+import { agentIds } from "../program/nearest-name.ts";
 import { followRun } from "../runs/follow-run.ts";
 import type { EvalBackend } from "./eval-backend.ts";
 

@@ -1,9 +1,9 @@
 import type { GateFigures } from "../../protocol/gates/inbox-api.ts";
 import { connect } from "../client/client.ts";
-import { instantArgument } from "../files/instant-argument.ts";
+import { instantArgument } from "../files/arguments.ts";
+import { formatDuration } from "../output/amount.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
-import { formatDuration } from "../output/when.ts";
 import type { Call } from "../program/command.ts";
 import type { GATES_SUMMARY_FLAGS } from "./commands.ts";
 

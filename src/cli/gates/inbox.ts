@@ -3,11 +3,11 @@ import type { FlaggedItem, InboxFilter, InboxItem, InboxResponse } from "../../p
 import type { Input } from "../../sdk/input.ts";
 import { type Client, connect } from "../client/client.ts";
 import { readUpTo } from "../client/read-up-to.ts";
+import { formatRoughly } from "../output/amount.ts";
 import { actorText } from "../output/describe-annotation.ts";
 import type { Io, Paint } from "../output/io.ts";
 import { printable, shorten } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
-import { formatRoughly } from "../output/when.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { INBOX_FLAGS } from "./commands.ts";

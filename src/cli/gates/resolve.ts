@@ -5,7 +5,7 @@ import { type Client, connect, errorFrom } from "../client/client.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
-import { complaint } from "../program/complaint.ts";
+import { appErrorLine } from "../program/error-line.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { RESOLVE_FLAGS } from "./commands.ts";
 import { bindingOf, gateText, readGate } from "./read-gate.ts";
@@ -22,7 +22,7 @@ export async function resolve({ args, flags, json, config, io }: Call<typeof RES
     answer = await send(client, target, value, bindingOf(gate, flags));
   } catch (error) {
     if (!(error instanceof AppError) || !TOO_LATE.has(error.code)) throw error;
-    io.err(complaint(error, json));
+    io.err(appErrorLine(error, json));
     return EXIT.negative;
   }
   if (json) io.out(JSON.stringify(answer));

@@ -1,8 +1,8 @@
+import { closestTo } from "../../protocol/closest-to.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { APPROVAL_ACTIONS } from "../../protocol/gates/interrupt.ts";
-import { assignments, type JsonObject, jsonObject, jsonValue } from "../files/json-argument.ts";
+import { assignments, type JsonObject, jsonObject, jsonValue } from "../files/arguments.ts";
 import type { FlagValues } from "../program/command.ts";
-import { closestTo } from "../program/suggest.ts";
 import type { RESOLVE_FLAGS } from "./commands.ts";
 
 type ResolveFlags = FlagValues<typeof RESOLVE_FLAGS>;

@@ -1,5 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
-import { CLIENT, DATABASE } from "../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
 
 export const about =
   "Talks to a server, unless --data or --database-url is given: then it opens the database itself, which is the way " +

@@ -3,10 +3,10 @@ import type { PrincipalKind } from "../../protocol/identity/identity.ts";
 import { BUILT_IN_ROLES, EVERY_SCOPE, grants, type RoleTable } from "../../protocol/identity/scopes.ts";
 import type { CreateKeyRequest, KeyInfo } from "../../protocol/runs/api.ts";
 import type { Client } from "../client/client.ts";
+import { split } from "../files/arguments.ts";
+import { fromNow } from "../output/amount.ts";
 import { printable } from "../output/printable.ts";
-import { fromNow } from "../output/when.ts";
 import type { Call, FlagValues } from "../program/command.ts";
-import { split } from "../program/name-list.ts";
 import type { KEY_CREATE_FLAGS } from "./commands.ts";
 import { withIdentity } from "./identity-client.ts";
 

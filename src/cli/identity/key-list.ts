@@ -1,8 +1,8 @@
 import type { KeyInfo } from "../../protocol/runs/api.ts";
+import { formatAgo } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
-import { formatAgo } from "../output/when.ts";
 import type { Call } from "../program/command.ts";
 import type { KEY_LIST_FLAGS } from "./commands.ts";
 import { withIdentity } from "./identity-client.ts";

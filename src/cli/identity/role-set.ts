@@ -1,7 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
+import { replacement } from "../files/arguments.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
-import { replacement } from "../program/name-list.ts";
 import { withIdentity } from "./identity-client.ts";
 import type { ROLE_SET_FLAGS } from "./role-commands.ts";
 

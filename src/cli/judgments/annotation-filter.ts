@@ -1,4 +1,4 @@
-import { instantArgument } from "../files/instant-argument.ts";
+import { instantArgument } from "../files/arguments.ts";
 import type { Call } from "../program/command.ts";
 import type { ANNOTATION_FILTERS } from "./commands.ts";
 

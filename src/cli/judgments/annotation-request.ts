@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { AnnotateRequest, CloseFlagRequest, RetractRequest } from "../../protocol/judgments/annotation-api.ts";
-import { readText } from "../files/json-argument.ts";
+import { readText } from "../files/arguments.ts";
 import type { FlagValues } from "../program/command.ts";
 import type { ANNOTATE_FLAGS } from "./commands.ts";
 

@@ -1,5 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
-import { CLIENT, RUN } from "../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command, type Flags, RUN } from "../program/command.ts";
 
 export const ANNOTATE_FLAGS = {
   rating: { type: "text", value: "N", choices: ["1", "2", "3", "4", "5"], summary: "How good it is, 1 to 5." },

@@ -1,5 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
-import { CLIENT } from "../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command, type Flags } from "../program/command.ts";
 
 export const FEEDBACK_SUMMARY_FLAGS = {
   workflow: { type: "text", value: "ID", summary: "Only runs of this workflow." },

@@ -1,5 +1,5 @@
 import { connect } from "../client/client.ts";
-import { instantArgument } from "../files/instant-argument.ts";
+import { instantArgument } from "../files/arguments.ts";
 import { feedbackChart, feedbackTable } from "../output/feedback-chart.ts";
 import type { Call } from "../program/command.ts";
 import type { FEEDBACK_SUMMARY_FLAGS } from "./feedback-commands.ts";

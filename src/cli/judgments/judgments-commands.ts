@@ -1,5 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
-import { CLIENT } from "../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command, type Flags } from "../program/command.ts";
 import { ANNOTATION_FILTERS } from "./commands.ts";
 
 export const EXPORT_FLAGS = {

@@ -1,9 +1,9 @@
 import type { PrincipalSelector, QueueInfo, QueueItemView, QueueQuery, QueueView } from "../../protocol/queues/api.ts";
 import { askedFor } from "../queues/queue-client.ts";
+import { formatDuration } from "./amount.ts";
 import type { Paint } from "./io.ts";
 import { printable } from "./printable.ts";
 import { formatFields, formatTable } from "./table.ts";
-import { formatDuration } from "./when.ts";
 
 /** A queue for people: its rules, what is in it, and who has done what. */
 export function showQueue(queue: QueueView, paint: Paint): string {

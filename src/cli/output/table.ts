@@ -1,4 +1,4 @@
-import type { Paint } from "./io.ts";
+import type { Colour, Io, Paint } from "./io.ts";
 
 /** Aligned columns with a heading. The last column is not padded, so that lines do not end in spaces. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[], paint: Paint): string {
@@ -13,7 +13,7 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return [paint.dim(line(headings)), ...rows.map(line)].join("\n");
 }
 
-/** Names on the left, values on the right; what is undefined is left out. */
+/** Names on the left, values on the right; a name without a value is left out. */
 export function formatFields(fields: Readonly<Record<string, string | undefined>>, paint: Paint): string {
   const present = Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const longest = Math.max(0, ...present.map(([name]) => width(name)));
@@ -29,4 +29,44 @@ const COLOURS = /\u001b\[\d+m/g;
 
 function width(text: string): number {
   return text.replace(COLOURS, "").length;
+}
+
+export interface ListStyle<T> {
+  readonly headings: readonly string[];
+  readonly row: (item: T) => readonly string[];
+  /** Printed on standard error instead of a table without rows. */
+  readonly empty?: string;
+  /** The number of items asked for, where there may be more than those. */
+  readonly limit?: number;
+}
+
+/** Prints a list: as a table, or the whole answer as JSON. */
+export function printList<T>(
+  { io, json }: { readonly io: Io; readonly json: boolean },
+  items: readonly T[],
+  answer: { readonly nextCursor?: string | undefined },
+  { headings, row, empty, limit }: ListStyle<T>,
+): void {
+  if (json) io.out(JSON.stringify(answer));
+  else if (items.length === 0 && empty !== undefined) io.err(empty);
+  else io.out(formatTable(headings, items.map(row), io.paint));
+  if (!json && limit !== undefined && answer.nextCursor !== undefined) hintAtMore(io, limit);
+}
+
+export function hintAtMore(io: Io, limit: number): void {
+  if (io.outIsTerminal) io.err(`There are more; show them with --limit ${limit * 5}.`);
+}
+
+const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
+  completed: "green",
+  failed: "red",
+  cancelled: "yellow",
+  cancelling: "yellow",
+  paused: "yellow",
+  skipped: "dim",
+};
+
+/** The status of a run or a node; one that goes on is cyan. */
+export function paintStatus(status: string, paint: Paint): string {
+  return paint[STATUS_COLOURS[status] ?? "cyan"](status);
 }

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { assignments } from "../files/json-argument.ts";
-import { closestTo } from "../program/suggest.ts";
-import { formatBytes, formatCount } from "./amount.ts";
+import { closestTo } from "../../protocol/closest-to.ts";
+import { assignments } from "../files/arguments.ts";
+import { formatAgo, formatBytes, formatCount, formatDuration, formatRoughly, fromNow } from "./amount.ts";
 import { paintFor } from "./io.ts";
 import { printable, shorten } from "./printable.ts";
 import { formatFields, formatTable } from "./table.ts";
-import { formatAgo, formatDuration, formatRoughly, fromNow } from "./when.ts";
 
 const plain = paintFor(false);
 const coloured = paintFor(true);

@@ -2,8 +2,8 @@ import type { Io } from "../output/io.ts";
 import type { Config, SettingName } from "../settings/settings.ts";
 
 /**
- * What the parser, the help texts and `docs/cli.md` know of a command. The rows are light; what a command does is
- * loaded when it is called, because `assay --help` must not wait for a server it does not start.
+ * What the parser, the help texts and `docs/cli.md` know of a command. The rows are light: the code of a command is loaded when it is
+ * called, so that `assay --help` does not wait for a server that it does not start.
  */
 export interface CommandSpec<F extends Flags = NoFlags> {
   /** `run start`: the last word is the command, the words before it are its groups. */
@@ -17,10 +17,10 @@ export interface CommandSpec<F extends Flags = NoFlags> {
   /** Rows of the settings table that this command takes as flags. */
   readonly settings: readonly SettingName[];
   readonly examples: readonly string[];
-  /** What its exit codes mean where that is not plain from the common table. */
+  /** The meaning of its exit codes where it is not plain from the common table. */
   readonly exits?: Readonly<Record<number, string>>;
   /**
-   * For a command that stands in for another program: the exit code of that one for a call that cannot be understood, which is
+   * For a command that stands in for another program: the exit code of that program for a call that cannot be understood, which is
    * answered with the usage.
    */
   readonly misuseExit?: number;
@@ -76,7 +76,7 @@ export interface Call<F extends Flags = NoFlags> {
   readonly config: Config;
   /** The settings that were given as flags of this call. */
   readonly given: ReadonlySet<SettingName>;
-  /** Whether somebody said something about a setting: as a flag, in the environment or in the file. */
+  /** Whether a setting was given: as a flag, in the environment or in the file. */
   isSet(name: SettingName): boolean;
   readonly io: Io;
   /**
@@ -86,9 +86,28 @@ export interface Call<F extends Flags = NoFlags> {
   readonly stopped?: Promise<NodeJS.Signals> | undefined;
 }
 
-/** Sees to it that the function a command loads takes the flags that its row declares. */
-export function command<F extends Flags>(spec: CommandSpec<F>): CommandSpec<F> {
-  return spec;
+/** Settings of every command that talks to a server. */
+export const CLIENT: readonly SettingName[] = ["url", "key", "timeoutMs"];
+
+/** Settings of every command that opens the database itself. */
+export const DATABASE: readonly SettingName[] = ["data", "databaseUrl"];
+
+export const RUN: Arg = { name: "RUN", summary: "The id of a run, as `run start` and `run list` print it." };
+
+/** The exit codes of commands that follow a run to its end. */
+export const RUN_EXITS = { 0: "the run completed", 1: "the run failed or was cancelled" };
+
+type Row<F extends Flags> = Omit<CommandSpec<F>, "args" | "flags" | "settings"> &
+  Partial<Pick<CommandSpec<F>, "args" | "settings">>;
+
+/**
+ * A row of the table of commands: without arguments and flags, and with the settings of a client, unless given. The type checker makes
+ * sure that the function it loads takes the flags of the row.
+ */
+export function command<F extends Flags>(row: Row<F> & { readonly flags: F }): CommandSpec<F>;
+export function command(row: Row<NoFlags>): CommandSpec;
+export function command(row: Row<Flags>): CommandSpec<Flags> {
+  return { args: [], flags: {}, settings: CLIENT, ...row };
 }
 
 /** A row in a list of commands, whatever its flags are. */

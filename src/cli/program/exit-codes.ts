@@ -1,7 +1,7 @@
 import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
 
-/** What the exit code of every command means. `docs/cli.md` prints this table. */
+/** The meaning of every exit code of every command. `docs/cli.md` prints this table. */
 export const EXIT_CODES = {
   fine: { code: 0, meaning: "Fine: done, valid, completed." },
   negative: { code: 1, meaning: "A negative verdict (the run failed, the audit chain is broken), or not loadable." },
@@ -11,24 +11,17 @@ export const EXIT_CODES = {
   noVerdict: { code: 5, meaning: "No verdict possible: also when Assay itself fails unexpectedly." },
 } as const;
 
-export type ExitName = keyof typeof EXIT_CODES;
+export const EXIT = Object.fromEntries(Object.entries(EXIT_CODES).map(([name, { code }]) => [name, code])) as Readonly<
+  Record<keyof typeof EXIT_CODES, number>
+>;
 
-export const EXIT: Readonly<Record<ExitName, number>> = {
-  fine: EXIT_CODES.fine.code,
-  negative: EXIT_CODES.negative.code,
-  invalid: EXIT_CODES.invalid.code,
-  notAllowed: EXIT_CODES.notAllowed.code,
-  unreachable: EXIT_CODES.unreachable.code,
-  noVerdict: EXIT_CODES.noVerdict.code,
-};
-
-/** The only way from an error to an exit code. What is not an `AppError` is a bug, and a bug is no verdict. */
+/** The only way from an error to an exit code. Anything but an error with a code is a bug, and a bug is no verdict. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof FileError) return EXIT.negative;
   if (!(error instanceof AppError)) return EXIT.noVerdict;
-  if (error.code === "unreachable" || error.code === "unavailable") return EXIT.unreachable;
-  // Asking again may succeed: the caller's script should treat it like a server that was away.
-  if (error.code === "internal_error" || error.code === "rate_limited") return EXIT.unreachable;
-  if (error.status === 401 || error.status === 403) return EXIT.notAllowed;
-  return EXIT.invalid;
+  if (MAY_WORK_LATER.has(error.code)) return EXIT.unreachable;
+  return error.status === 401 || error.status === 403 ? EXIT.notAllowed : EXIT.invalid;
 }
+
+/** Scripts treat these like a server that was away: asking again may succeed. */
+const MAY_WORK_LATER: ReadonlySet<string> = new Set(["unreachable", "unavailable", "internal_error", "rate_limited"]);

@@ -6,10 +6,9 @@ import { evalNamed } from "../evals/latest-eval.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import type { Call, FlagValues } from "../program/command.ts";
-import { complaint } from "../program/complaint.ts";
+import { appErrorLine } from "../program/error-line.ts";
 import { EXIT, exitCodeOf } from "../program/exit-codes.ts";
-import { namedAgent } from "../program/known-names.ts";
-import { orNearest } from "../program/nearest.ts";
+import { namedAgent, orNearest } from "../program/nearest-name.ts";
 import { deploymentFields } from "./agent-deployments.ts";
 import type { DEPLOY_FLAGS } from "./commands.ts";
 
@@ -31,7 +30,7 @@ export async function agentDeploy({ args, flags, json, config, io }: Call<typeof
     return EXIT.fine;
   } catch (error) {
     if (!(error instanceof AppError) || !isRefusal(error)) throw error;
-    if (json) io.err(complaint(error, json));
+    if (json) io.err(appErrorLine(error, json));
     else explain(error, io);
     return exitOf(error);
   }

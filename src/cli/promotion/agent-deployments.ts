@@ -4,8 +4,7 @@ import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import { formatFields, formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
-import { namedAgent } from "../program/known-names.ts";
-import { orNearest } from "../program/nearest.ts";
+import { namedAgent, orNearest } from "../program/nearest-name.ts";
 
 export async function agentDeployments({ args: [agentId = ""], json, config, io }: Call): Promise<undefined> {
   const client = connect(config);

@@ -1,6 +1,5 @@
 import { CHANNELS } from "../../protocol/promotion/deployment-channels.ts";
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
-import { CLIENT } from "../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command, type Flags } from "../program/command.ts";
 
 const AGENT = { name: "AGENT", summary: "The id of an agent, like local.acme.triage." } as const;
 

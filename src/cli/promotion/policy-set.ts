@@ -1,9 +1,8 @@
 import { AppError } from "../../protocol/errors.ts";
 import { connect } from "../client/client.ts";
-import { type JsonObject, jsonObject, readText } from "../files/json-argument.ts";
+import { type JsonObject, jsonObject, readText, split } from "../files/arguments.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
-import { split } from "../program/name-list.ts";
 import type { POLICY_SET_FLAGS } from "./commands.ts";
 
 export async function policySet(call: Call<typeof POLICY_SET_FLAGS>): Promise<undefined> {

@@ -1,8 +1,8 @@
 import type { PolicyRule, PromotionPolicy } from "../../protocol/promotion/promotion-policy.ts";
 import { connect } from "../client/client.ts";
+import { formatDuration } from "../output/amount.ts";
 import { printable, shorten } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
-import { formatDuration } from "../output/when.ts";
 import type { Call } from "../program/command.ts";
 
 /** In characters. */

@@ -1,5 +1,4 @@
-import { type AnyCommand, type Arg, command, type Flags } from "../program/command.ts";
-import { CLIENT } from "../program/shared-settings.ts";
+import { type AnyCommand, type Arg, CLIENT, command, type Flags } from "../program/command.ts";
 import { QUEUE_CREATE_FLAGS } from "./queue-create-commands.ts";
 
 const QUEUE: Arg = { name: "QUEUE", summary: "The name of a queue, or its id (que-…), as `queue list` prints them." };

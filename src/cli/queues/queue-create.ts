@@ -1,10 +1,9 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { CreateQueueRequest, PrincipalSelector, QueueJudgment, QueueQuery } from "../../protocol/queues/api.ts";
 import { connect } from "../client/client.ts";
-import { instantArgument } from "../files/instant-argument.ts";
+import { instantArgument, split } from "../files/arguments.ts";
 import { showQueue } from "../output/describe-queue.ts";
 import type { Call, FlagValues } from "../program/command.ts";
-import { split } from "../program/name-list.ts";
 import type { QUEUE_CREATE_FLAGS } from "./queue-create-commands.ts";
 
 type Given = FlagValues<typeof QUEUE_CREATE_FLAGS>;

@@ -1,7 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { AdjudicateRequest, QueueItemView } from "../../protocol/queues/api.ts";
 import { type Client, connect } from "../client/client.ts";
-import { readText } from "../files/json-argument.ts";
+import { readText } from "../files/arguments.ts";
 import { showItem } from "../output/describe-queue.ts";
 import type { Call } from "../program/command.ts";
 import type { QUEUE_ADJUDICATE_FLAGS, QUEUE_JUDGE_FLAGS } from "./commands.ts";

@@ -5,10 +5,9 @@ import { type Conversation, openRemarks, undecided } from "../../reviews/request
 import { isWorthAnother } from "../../reviews/requester/retry.ts";
 import type { Attempt } from "../../reviews/requester/take-turn.ts";
 import type { Io } from "../output/io.ts";
-import { printable } from "../output/printable.ts";
+import { printable, shellWord } from "../output/printable.ts";
 import { programName } from "../paths.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { shellWord } from "../program/shell-word.ts";
 import { answerText, failureText, headline } from "./answer-text.ts";
 import { turnJson } from "./turn-json.ts";
 

@@ -4,9 +4,8 @@ import { type Conversation, DEFAULT_MAX_ITERATIONS } from "../../reviews/request
 import { ConversationFiles } from "../../reviews/requester/conversation-files.ts";
 import { explained } from "../../reviews/requester/held-conversation.ts";
 import { makeReviewFolder, newReviewName } from "../../reviews/requester/reviews-folder.ts";
-import { printable } from "../output/printable.ts";
+import { printable, shellWord } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
-import { shellWord } from "../program/shell-word.ts";
 import { providerOf, workDirOf } from "./provider.ts";
 import type { REVIEW_START_FLAGS } from "./review-ask-commands.ts";
 import { mediaTypeFor } from "./work-file.ts";

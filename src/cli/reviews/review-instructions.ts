@@ -1,6 +1,6 @@
+import { shellWord } from "../output/printable.ts";
 import { programName } from "../paths.ts";
 import type { Call } from "../program/command.ts";
-import { shellWord } from "../program/shell-word.ts";
 import type { REVIEW_INSTRUCTIONS_FLAGS } from "./review-setup-commands.ts";
 
 export async function reviewInstructions({

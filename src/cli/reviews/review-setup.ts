@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { closestTo } from "../../protocol/closest-to.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { AGENT_FILE, opencodeAgentFile } from "../../reviews/opencode-agent.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
@@ -9,7 +10,6 @@ import { printable } from "../output/printable.ts";
 import { programName } from "../paths.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { closestTo } from "../program/suggest.ts";
 import type { REVIEW_SETUP_FLAGS } from "./review-setup-commands.ts";
 
 export async function reviewSetup({ args, flags, json, io }: Call<typeof REVIEW_SETUP_FLAGS>): Promise<number> {

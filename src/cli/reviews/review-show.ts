@@ -4,11 +4,10 @@ import { ConversationFiles } from "../../reviews/requester/conversation-files.ts
 import { lastAnswer } from "../../reviews/requester/last-answer.ts";
 import { reviewerOf } from "../../reviews/requester/reviewed.ts";
 import { findReview, loadReviews } from "../../reviews/requester/reviews-folder.ts";
-import { formatCount } from "../output/amount.ts";
+import { formatAgo, formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import { formatFields, formatTable } from "../output/table.ts";
-import { formatAgo } from "../output/when.ts";
 import { programName } from "../paths.ts";
 import type { Call } from "../program/command.ts";
 import { answerText } from "./answer-text.ts";

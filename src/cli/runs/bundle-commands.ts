@@ -1,5 +1,4 @@
-import { command, type Flags } from "../program/command.ts";
-import { CLIENT, RUN } from "../program/shared-settings.ts";
+import { CLIENT, command, type Flags, RUN } from "../program/command.ts";
 
 export const RUN_BUNDLE_FLAGS = {
   output: {

@@ -1,5 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
-import { CLIENT, RUN, RUN_EXITS } from "../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command, type Flags, RUN, RUN_EXITS } from "../program/command.ts";
 import { runBundle } from "./bundle-commands.ts";
 import { runDelete } from "./deletion-commands.ts";
 import { runDiff, runFork } from "./fork-commands.ts";

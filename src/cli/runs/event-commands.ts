@@ -1,5 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
-import { CLIENT } from "../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command, type Flags } from "../program/command.ts";
 
 export const EVENT_SEND_FLAGS = {
   eventId: {

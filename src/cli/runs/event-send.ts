@@ -1,7 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { SendExternalEventRequest } from "../../protocol/gates/external-event-api.ts";
 import { connect } from "../client/client.ts";
-import { assignments, jsonValue } from "../files/json-argument.ts";
+import { assignments, jsonValue } from "../files/arguments.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";

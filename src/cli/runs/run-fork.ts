@@ -1,6 +1,6 @@
 import type { ForkRunFurtherRequest } from "../../protocol/runs/fork-api.ts";
 import { connect } from "../client/client.ts";
-import { jsonObject } from "../files/json-argument.ts";
+import { jsonObject } from "../files/arguments.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { RUN_FORK_FLAGS } from "./fork-commands.ts";

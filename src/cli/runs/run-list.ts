@@ -1,11 +1,10 @@
 import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
 import { connect } from "../client/client.ts";
 import { readUpTo } from "../client/read-up-to.ts";
-import { instantArgument } from "../files/instant-argument.ts";
+import { instantArgument } from "../files/arguments.ts";
+import { formatAgo, formatDuration } from "../output/amount.ts";
 import { printable } from "../output/printable.ts";
-import { paintStatus } from "../output/status.ts";
-import { formatTable } from "../output/table.ts";
-import { formatAgo, formatDuration } from "../output/when.ts";
+import { formatTable, paintStatus } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import type { RUN_LIST_FLAGS } from "./commands.ts";
 

@@ -1,13 +1,12 @@
 import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
 import { isRecorded } from "../../protocol/tapes/api.ts";
 import { connect } from "../client/client.ts";
+import { formatAgo, formatDuration } from "../output/amount.ts";
 import { errorText } from "../output/describe-event.ts";
 import { branchNote, subjectOf } from "../output/describe-gate-event.ts";
 import type { Io } from "../output/io.ts";
 import { printable, printableJson, shorten } from "../output/printable.ts";
-import { paintStatus } from "../output/status.ts";
-import { formatFields, formatTable } from "../output/table.ts";
-import { formatAgo, formatDuration } from "../output/when.ts";
+import { formatFields, formatTable, paintStatus } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 
 export async function runShow({ args: [runId = ""], json, config, io }: Call): Promise<undefined> {

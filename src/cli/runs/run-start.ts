@@ -1,6 +1,6 @@
 import type { CreateRunRequest } from "../../protocol/runs/api.ts";
 import { connect } from "../client/client.ts";
-import { assignments, jsonObject } from "../files/json-argument.ts";
+import { assignments, jsonObject } from "../files/arguments.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { RUN_START_FLAGS } from "./commands.ts";

@@ -1,5 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
-import { DATABASE } from "../program/shared-settings.ts";
+import { type AnyCommand, command, DATABASE, type Flags } from "../program/command.ts";
 
 export const MIGRATE_FLAGS = {
   check: { type: "switch", summary: "Only say whether there is something to do." },

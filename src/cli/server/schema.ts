@@ -1,9 +1,9 @@
+import { closestTo } from "../../protocol/closest-to.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isSchemaName, SCHEMA_NAMES, schemaDocument, schemaIndex } from "../../protocol/published-schemas.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
-import { closestTo } from "../program/suggest.ts";
 
 export async function schema({ args, io, json }: Call): Promise<undefined> {
   const [name] = args;

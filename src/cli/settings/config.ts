@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { closestTo } from "../../protocol/closest-to.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { closestTo } from "../program/suggest.ts";
 import { parseSetting } from "./parse-setting.ts";
 import { type Config, environmentNameOf, flagOf, SETTINGS, type SettingName } from "./settings.ts";
 

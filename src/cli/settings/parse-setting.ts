@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import { closestTo } from "../../protocol/closest-to.ts";
 import { parseTokenKeys } from "../identity/token-keys.ts";
-import { closestTo } from "../program/suggest.ts";
 import { parseReviewers } from "../reviews/written-reviewer.ts";
 import { otlpHeaders, otlpUrl } from "../server/otlp-receiver.ts";
 import { type Setting, type SettingName, settingNamed } from "./settings.ts";

@@ -4,10 +4,9 @@ import { starterSuite } from "../../evals/suite/starter-suite.ts";
 import { parseSuiteRef } from "../../evals/suite/suite-ref.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { writeWhole } from "../files/write-file.ts";
-import { printable } from "../output/printable.ts";
+import { printable, shellWord } from "../output/printable.ts";
 import { programName } from "../paths.ts";
 import type { Call } from "../program/command.ts";
-import { shellWord } from "../program/shell-word.ts";
 import type { INIT_SUITE_FLAGS } from "./commands.ts";
 
 export async function suiteInit({ args, flags, json, io }: Call<typeof INIT_SUITE_FLAGS>): Promise<undefined> {

@@ -3,7 +3,7 @@ import { connect } from "../client/client.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
-import { suitesOf } from "../program/known-names.ts";
+import { suitesOf } from "../program/nearest-name.ts";
 import type { LIST_SUITE_FLAGS } from "./commands.ts";
 
 export async function suiteList({ flags, json, config, io }: Call<typeof LIST_SUITE_FLAGS>): Promise<undefined> {

@@ -1,8 +1,7 @@
 import { connect } from "../client/client.ts";
 import { escaped } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
-import { suiteNames, suitesOf } from "../program/known-names.ts";
-import { orNearest } from "../program/nearest.ts";
+import { orNearest, suiteNames, suitesOf } from "../program/nearest-name.ts";
 
 /** The author's own text. Controls and marks of direction in it are escaped, which leaves its value and its hash as they are. */
 export async function suiteShow({ args: [suite = ""], config, io }: Call): Promise<undefined> {

@@ -1,5 +1,4 @@
-import { type AnyCommand, type Arg, command, type Flags } from "../program/command.ts";
-import { CLIENT } from "../program/shared-settings.ts";
+import { type AnyCommand, type Arg, CLIENT, command, type Flags } from "../program/command.ts";
 
 const WEBHOOK: Arg = { name: "WEBHOOK", summary: "The id of a webhook (hook-…), as `webhook list` prints it." };
 

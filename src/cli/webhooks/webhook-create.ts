@@ -1,7 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { RegisterWebhookRequest } from "../../protocol/webhooks/api.ts";
 import { connect } from "../client/client.ts";
-import { readText } from "../files/json-argument.ts";
+import { readText } from "../files/arguments.ts";
 import { formatFields } from "../output/table.ts";
 import type { Call, FlagValues } from "../program/command.ts";
 import type { WEBHOOK_CREATE_FLAGS } from "./commands.ts";

@@ -1,9 +1,9 @@
 import type { DeliveryInfo } from "../../protocol/webhooks/api.ts";
 import { connect } from "../client/client.ts";
 import { readUpTo } from "../client/read-up-to.ts";
+import { formatAgo } from "../output/amount.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
-import { formatAgo } from "../output/when.ts";
 import type { Call } from "../program/command.ts";
 import type { WEBHOOK_DELIVERIES_FLAGS } from "./commands.ts";
 

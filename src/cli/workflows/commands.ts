@@ -1,5 +1,4 @@
-import { type AnyCommand, command } from "../program/command.ts";
-import { CLIENT } from "../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command } from "../program/command.ts";
 
 export const workflowRegister = command({
   name: "workflow register",

@@ -1,7 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { RegisterWorkflowResponse } from "../../protocol/workflows/api.ts";
 import { connect } from "../client/client.ts";
-import { readText } from "../files/json-argument.ts";
+import { readText } from "../files/arguments.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";

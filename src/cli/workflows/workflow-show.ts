@@ -1,7 +1,6 @@
 import { connect } from "../client/client.ts";
 import type { Call } from "../program/command.ts";
-import { workflowIds } from "../program/known-names.ts";
-import { orNearest } from "../program/nearest.ts";
+import { orNearest, workflowIds } from "../program/nearest-name.ts";
 
 /** The author's own text; what `out` escapes in it leaves its value as it is. */
 export async function workflowShow({ args: [workflowId = ""], config, io }: Call): Promise<undefined> {

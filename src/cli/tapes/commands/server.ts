@@ -1,5 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../../program/command.ts";
-import { CLIENT, RUN } from "../../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command, type Flags, RUN } from "../../program/command.ts";
 
 export const TAPE_IMPORT_FLAGS = {
   name: { type: "text", value: "NAME", summary: "What the tape is called there; the name of the file unless given." },

@@ -1,5 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../../program/command.ts";
-import { CLIENT } from "../../program/shared-settings.ts";
+import { type AnyCommand, CLIENT, command, type Flags } from "../../program/command.ts";
 
 const TAPE = { name: "TAPE", summary: "The tape that the annotations are about; the run is found by its digest." };
 

@@ -1,7 +1,7 @@
 import { readJson, Unreadable } from "../../../formats/json/exact-json.ts";
 import { type FreeForm, type FreeMap, freeForm } from "../../../formats/json/print-json.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { readText } from "../../files/json-argument.ts";
+import { readText } from "../../files/arguments.ts";
 
 /** What `JSON` or `@FILE` stands for, with integers as they are written; `@-` is standard input. */
 export function exactJson(argument: string, flag: string): FreeForm {

@@ -1,7 +1,7 @@
 import type { RowDraft } from "../../../formats/tapes/sidecar/new-row.ts";
 import { FRICTION_KINDS, HYPOTHESIS_STATUSES, ROW_KINDS } from "../../../formats/tapes/sidecar/sidecar.ts";
 import type { Problem } from "../../../formats/tapes/validate/problems.ts";
-import { closestTo } from "../../program/suggest.ts";
+import { closestTo } from "../../../protocol/closest-to.ts";
 
 /** The two files, and what may help whoever named an event that is not in the tape. */
 export interface Files {

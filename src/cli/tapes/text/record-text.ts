@@ -1,8 +1,6 @@
-import type { TapeRecord } from "../../../formats/tapes/tape.ts";
-import { isStored, type Payload } from "../../../formats/tapes/tape.ts";
-import { formatBytes } from "../../output/amount.ts";
+import { isStored, type Payload, type TapeRecord } from "../../../formats/tapes/tape.ts";
+import { formatBytes, formatDuration } from "../../output/amount.ts";
 import { printable, shorten } from "../../output/printable.ts";
-import { formatDuration } from "../../output/when.ts";
 
 const TEXT_MAX = 160;
 const DIGEST_SHOWN = 12;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { AppError, ERRORS, type ErrorCode } from "../../protocol/errors.ts";
-import { cliWords } from "./cli-words.ts";
+import { cliMessage } from "./error-line.ts";
 
 const DETAILS = { runId: "run-1", nodeId: "gate", sourceRunId: "run-1", problem: "it is so", itemId: "itm-1" };
-const words = (code: ErrorCode, details: object = DETAILS) => cliWords(new AppError(code, { ...details }));
+const words = (code: ErrorCode, details: object = DETAILS) => cliMessage(new AppError(code, { ...details }));
 
 describe("an error of the server", () => {
   test.each(Object.keys(ERRORS) as ErrorCode[])("%s names no route on the command line", (code) => {
@@ -42,7 +42,7 @@ describe("an error of the server", () => {
   test("about a thing that the message names already does not name it again", () => {
     const error = new AppError("not_found", { what: "agent", agentId: "a" });
     error.message = "There is no agent a here that this key can see. Did you mean b?";
-    expect(cliWords(error)).toBe(error.message);
+    expect(cliMessage(error)).toBe(error.message);
   });
 
   test("about a request says the problem alone: on the command line there was no request", () => {
@@ -52,16 +52,16 @@ describe("an error of the server", () => {
   test("that names a command already names no second one", () => {
     const error = new AppError("not_found", { what: "baseline", name: "main" });
     error.message = "There is no baseline main here. See which there are with: assay eval baseline list";
-    expect(cliWords(error)).toBe(error.message);
+    expect(cliMessage(error)).toBe(error.message);
   });
 
   test("about a parameter names the flag of the command", () => {
     const error = new AppError("validation_error", { problem: "query/status must be one of a, b" });
-    expect(cliWords(error, ["status"])).toContain("--status must be one of");
-    expect(cliWords(error, [])).toContain("query/status must be one of");
+    expect(cliMessage(error, ["status"])).toContain("--status must be one of");
+    expect(cliMessage(error, [])).toContain("query/status must be one of");
     const instant = new AppError("validation_error", { problem: "query/from must be an instant" });
-    expect(cliWords(instant, ["since", "until"])).toContain("--since must be an instant");
+    expect(cliMessage(instant, ["since", "until"])).toContain("--since must be an instant");
     const id = new AppError("validation_error", { problem: "query/workflowId must be shorter" });
-    expect(cliWords(id, ["workflow"])).toContain("--workflow must be shorter");
+    expect(cliMessage(id, ["workflow"])).toContain("--workflow must be shorter");
   });
 });

@@ -1,1 +1,0 @@
-export { closestTo } from "../../protocol/closest-to.ts";
