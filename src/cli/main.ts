@@ -1,28 +1,28 @@
 import { CommanderError } from "commander";
 import { FileError } from "../formats/text/file-error.ts";
-import { AppError } from "../protocol/errors.ts";
-import { withoutJsonFile } from "./files/json-file-flag.ts";
+import { AppError, unusableInput } from "../protocol/errors.ts";
+import { evalRun } from "./evals/commands.ts";
 import { type Io, processIo } from "./output/io.ts";
 import { printable } from "./output/printable.ts";
 import type { AnyCommand, Call, Flag, Flags, FlagValues } from "./program/command.ts";
 import { COMMANDS, GROUPS } from "./program/commands.ts";
 import { appErrorLine, errorLine, fileErrorLine } from "./program/error-line.ts";
 import { EXIT, exitCodeOf } from "./program/exit-codes.ts";
-import { createProgram, Misuse, type ParsedCall } from "./program/program.ts";
+import { createProgram, Misuse, operandsOf, type ParsedCall } from "./program/program.ts";
 import {
-  type ConfigSources,
   coloursWanted,
   defaultConfig,
   type Environment,
   isSetAnywhere,
   loadConfig,
   ownEnvironment,
+  unknownVariables,
+  variablesIn,
 } from "./settings/config.ts";
 import type { Config, SettingName } from "./settings/settings.ts";
-import { unknownVariables, variablesIn } from "./settings/unknown-variables.ts";
 import { packageVersion } from "./version.ts";
 
-/** The world around the command line; tests bring their own. */
+/** The surroundings of the command line; tests bring their own. */
 export interface World {
   readonly io: Io;
   readonly env?: Environment;
@@ -30,7 +30,7 @@ export interface World {
   readonly stopped?: Call["stopped"];
 }
 
-/** Parses, acts, and turns whatever happens into an exit code. The one place where the command line catches errors. */
+/** Parses, acts, and turns the result into an exit code. The one place where the command line catches errors. */
 export async function main(
   typed: readonly string[],
   world: World = { io: processIo(coloursWanted()) },
@@ -46,7 +46,7 @@ export async function main(
       return error.exitCode;
     }
     const shown = error instanceof CommanderError ? usageError(error) : error;
-    complain(shown, argv, io);
+    printError(shown, argv, io);
     return exitCodeOf(shown);
   }
 }
@@ -66,34 +66,22 @@ async function run(argv: readonly string[], world: World): Promise<number> {
   return exitCode;
 }
 
-async function act(parsed: ParsedCall, world: World): Promise<number | undefined> {
+async function act(parsed: ParsedCall, { io, stopped, env, cwd }: World): Promise<number | undefined> {
   const { spec, args, settings, json } = parsed;
-  const config = configOf(parsed, world);
-  if (spec.settings.length > 0) warnOfVariables(config, world);
+  const sources = { flags: settings, file: parsed.configFile, env, cwd };
+  // A command without settings reads none, so a broken config file does not stop it.
+  const config = spec.settings.length === 0 ? defaultConfig() : loadConfig(sources);
+  if (spec.settings.length > 0) warnOfVariables(config, io, env);
   const given = new Set(Object.keys(settings) as SettingName[]);
-  const isSet = (name: SettingName) => isSetAnywhere(name, sourcesOf(parsed, world));
+  const isSet = (name: SettingName) => isSetAnywhere(name, sources);
+  const flags = withDefaults(spec.flags, parsed.flags);
   const doIt = await spec.load();
-  const { io, stopped } = world;
-  return doIt({ args, flags: withDefaults(spec.flags, parsed.flags), json, config, given, isSet, io, stopped });
+  return doIt({ args, flags, json, config, given, isSet, io, stopped });
 }
 
-function warnOfVariables({ reviewModelKeyEnv, agents }: Config, { io, env = ownEnvironment() }: World): void {
+function warnOfVariables({ reviewModelKeyEnv, agents }: Config, io: Io, env: Environment = ownEnvironment()): void {
   const named = [reviewModelKeyEnv, ...variablesIn(agents)];
   for (const warning of unknownVariables(env, named)) io.err(`assay: warning: ${printable(warning)}`);
-}
-
-/** A command without settings looks at none, so a broken config file cannot stand in its way. */
-function configOf(parsed: ParsedCall, world: World): Config {
-  return parsed.spec.settings.length === 0 ? defaultConfig() : loadConfig(sourcesOf(parsed, world));
-}
-
-function sourcesOf({ settings, configFile }: ParsedCall, { env, cwd }: World): ConfigSources {
-  return {
-    flags: settings,
-    file: configFile,
-    ...(env === undefined ? {} : { env }),
-    ...(cwd === undefined ? {} : { cwd }),
-  };
 }
 
 function withDefaults(flags: Flags, given: Readonly<Record<string, unknown>>): FlagValues<Flags> {
@@ -110,20 +98,20 @@ function helpForGroups(argv: readonly string[]): string[] {
   return isQuestion ? [...argv, "--help"] : [...argv];
 }
 
-/** Commander's complaint as one of ours: unknown commands and flags, missing and superfluous arguments. */
+/** An error of commander as one of ours: unknown commands and flags, missing and superfluous arguments. */
 function usageError({ message }: CommanderError): AppError {
   const problem = message
     .replace(/^error: /, "")
     .replace(/\n\((Did you mean .*?\?)\)/s, ". $1")
     .replace(/[.?]$/, (end) => (end === "?" ? "?" : ""));
-  return new AppError("unusable_input", { problem });
+  return unusableInput(problem);
 }
 
 function isCallOf({ name }: AnyCommand, argv: readonly string[]): boolean {
   return name.split(" ").every((word, i) => argv[i] === word);
 }
 
-function complain(error: unknown, argv: readonly string[], io: Io): void {
+function printError(error: unknown, argv: readonly string[], io: Io): void {
   const json = argv.includes("--json");
   if (error instanceof FileError) {
     io.err(fileErrorLine(error, json, io.errIsTerminal));
@@ -134,7 +122,29 @@ function complain(error: unknown, argv: readonly string[], io: Io): void {
     io.err(appErrorLine(error, json, Object.keys(called?.flags ?? {})));
     return;
   }
-  // A bug: whoever reports it needs all of it.
+  // A bug: its report needs the stack.
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   io.err(errorLine({ error: "internal_error", message: `unexpected failure. ${stack}`, details: {} }, json));
+}
+
+/**
+ * `eval run --json FILE` of version 0.1 as `eval run --output FILE`, with a warning. `--json` is a switch, so a word after it is a
+ * file only where the call has its SUITE without that word. To be removed with the next version.
+ */
+function withoutJsonFile(argv: readonly string[], io: Io): readonly string[] {
+  if (!isCallOf(evalRun, argv)) return argv;
+  const at = argv.findIndex((word, i) => /^--json(=|$)/.test(word) && argv[i - 1] !== "--arg");
+  const word = argv[at];
+  if (word === undefined) return argv;
+  const rest = argv.slice(at + 1);
+  const file = word === "--json" ? fileAfter(argv, rest) : word.slice("--json=".length);
+  if (file === undefined) return argv;
+  io.err("assay: `eval run --json FILE` will not work in the next version; write the file with --output FILE.");
+  return [...argv.slice(0, at), "--output", file, ...(word === "--json" ? rest.slice(1) : rest)];
+}
+
+function fileAfter(argv: readonly string[], [next]: readonly string[]): string | undefined {
+  if (next === undefined || next.startsWith("-")) return undefined;
+  const words = argv.slice(evalRun.name.split(" ").length);
+  return operandsOf(evalRun, words).length > evalRun.args.length ? next : undefined;
 }

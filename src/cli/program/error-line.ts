@@ -1,6 +1,7 @@
 import type { FileError } from "../../formats/text/file-error.ts";
 import type { AppError, ErrorDetails } from "../../protocol/errors.ts";
 import { printable } from "../output/printable.ts";
+import { kebab } from "../settings/settings.ts";
 
 export interface Problem {
   readonly error: string;
@@ -58,7 +59,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = { from: ["from"
 function flagFor(parameter: string, flags: readonly string[]): string | undefined {
   const names = OTHER_NAMES[parameter] ?? [parameter, parameter.replace(/Id$/, "")];
   const flag = names.find((name) => flags.includes(name));
-  return flag === undefined ? undefined : `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return flag === undefined ? undefined : `--${kebab(flag)}`;
 }
 
 /** Kinds of things, as errors name them: the member of the error's details with the id, and the command that lists them. */

@@ -1,15 +1,9 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import {
-  defaultText,
-  environmentNameOf,
-  flagOf,
-  type Setting,
-  type SettingName,
-  settingNamed,
-} from "../settings/settings.ts";
+import type { Setting } from "../settings/setting.ts";
+import { defaultText, environmentNameOf, flagOf, kebab, type SettingName, settingNamed } from "../settings/settings.ts";
 import type { AnyCommand, Flag } from "./command.ts";
 
-/** A command line taken apart; nothing in it has been looked up or acted on yet. */
+/** A command line taken apart; its values have not been checked or used yet. */
 export interface ParsedCall {
   readonly spec: AnyCommand;
   readonly args: readonly string[];
@@ -23,9 +17,9 @@ export interface ProgramDeps {
   readonly commands: readonly AnyCommand[];
   readonly groups: Readonly<Record<string, string>>;
   readonly version: string;
-  /** Called with what was parsed: parsing is tested with a stand-in, doing without a command line. */
+  /** Called with the parsed call: tests of the parser put a stand-in here. */
   act(call: ParsedCall): Promise<void>;
-  /** Help texts go here; complaints are thrown. */
+  /** Help texts go here; errors are thrown. */
   write(text: string): void;
 }
 
@@ -84,7 +78,7 @@ function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (
     command.argument(optional ? `[${shown}]` : `<${shown}>`, summary);
   }
   for (const [name, flag] of Object.entries(spec.flags as Record<string, Flag>)) command.addOption(option(name, flag));
-  // Help shows groups in the order of their first option: what belongs to the command comes before settings.
+  // Help shows groups in the order of their first option: flags of the command come before settings.
   command.option("--json", "print the result as JSON");
   for (const name of spec.settings) for (const one of settingOptions(name)) command.addOption(one);
   if (spec.settings.length > 0) command.option("--config <FILE>", "settings to read; else assay.config.json, if any");
@@ -108,7 +102,7 @@ function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (
   });
 }
 
-/** The words of a call of this command that belong to no flag. Nothing is checked, and nothing is done. */
+/** The words of a call of this command that belong to no flag. Nothing is checked. */
 export function operandsOf(spec: AnyCommand, words: readonly string[]): string[] {
   const none = () => undefined;
   return build(spec, spec.name, async () => undefined, none).parseOptions([...words]).operands;
@@ -119,10 +113,6 @@ export class Misuse extends CommanderError {
   constructor(exitCode: number, usage: string) {
     super(exitCode, "assay.misuse", usage);
   }
-}
-
-export function kebab(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** As in `-s, --session`. */
@@ -174,7 +164,7 @@ function parseCount(text: string, min: number): number {
   throw new InvalidArgumentError(`Use a whole number of at least ${min}.`);
 }
 
-/** Only what stood on the command line: commander's own defaults would hide the file and the environment. */
+/** Only the options of the command line: defaults of commander would hide the file and the environment. */
 function givenBy(command: Command): Record<string, unknown> {
   const options = Object.entries(command.opts<Record<string, unknown>>());
   const given = options.filter(([name]) => command.getOptionValueSource(name) === "cli");

@@ -1,11 +1,9 @@
+import { SETTING_GROUPS, type Setting, type SettingGroup } from "../settings/setting.ts";
 import {
   defaultText,
   environmentNameOf,
   flagOf,
-  SETTING_GROUPS,
-  SETTINGS,
-  type Setting,
-  type SettingGroup,
+  SETTING_NAMES,
   type SettingName,
   settingNamed,
 } from "../settings/settings.ts";
@@ -21,7 +19,7 @@ export function cliReference(): string {
   return `${[
     GENERATED,
     "# Command line",
-    "In a checkout the program is `npx assay`. `assay --help` shows the commands, `assay COMMAND --help` all about one. Results go to standard output, complaints " +
+    "In a checkout the program is `npx assay`. `assay --help` shows the commands, `assay COMMAND --help` all about one. Results go to standard output, errors " +
       "and hints to standard error; colours and progress appear on a terminal only, and never with `NO_COLOR`. Every " +
       "command takes `--json`, which prints the result as one JSON value (`run watch`: one per line).",
     "Every error of every command has one form on standard error: `error: MESSAGE`, and with `--json` the object " +
@@ -87,7 +85,7 @@ function settingsLine(settings: readonly SettingName[]): string {
 }
 
 function namesIn(group: SettingGroup): SettingName[] {
-  return (Object.keys(SETTINGS) as SettingName[]).filter((name) => settingNamed(name).group === group);
+  return SETTING_NAMES.filter((name) => settingNamed(name).group === group);
 }
 
 function exitsText(exits: Readonly<Record<number, string>>): string {

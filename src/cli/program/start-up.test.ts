@@ -29,6 +29,7 @@ test("`assay --help` loads the tables, the parser and the errors, and nothing of
     "protocol/closest-to.ts",
     "protocol/errors.ts",
     "protocol/host-errors.ts",
+    "protocol/operation.ts",
     "protocol/promotion/deployment-channels.ts",
   ]);
   expect(loaded.filter((name) => name.startsWith("cli/wiring/"))).toEqual([]);

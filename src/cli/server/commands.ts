@@ -1,7 +1,5 @@
 import { type AnyCommand, command } from "../program/command.ts";
-import { SETTINGS, type SettingName, settingNamed } from "../settings/settings.ts";
-
-const names = Object.keys(SETTINGS) as SettingName[];
+import { SETTING_NAMES, settingNamed } from "../settings/settings.ts";
 
 export const serve = command({
   name: "serve",
@@ -11,7 +9,7 @@ export const serve = command({
     "only then. Stop it with SIGTERM or ctrl-c; it finishes what it holds, and a second signal ends it at once.",
   args: [],
   flags: {},
-  settings: names.filter((name) => settingNamed(name).group !== "Client"),
+  settings: SETTING_NAMES.filter((name) => settingNamed(name).group !== "Client"),
   examples: [
     "assay serve",
     "assay serve --workflows ./workflows --keys keys.json",

@@ -2,9 +2,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { CAPABILITIES } from "../../protocol/operation.ts";
+import { recordedIo } from "../../testing/recorded-io.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { type ConfigSources, coloursWanted, defaultConfig, loadConfig } from "./config.ts";
-import { environmentNameOf, flagOf, SETTINGS, type SettingName } from "./settings.ts";
+import { main } from "../main.ts";
+import { type ConfigSources, coloursWanted, defaultConfig, loadConfig, unknownVariables } from "./config.ts";
+import { environmentNameOf, flagOf, SETTING_NAMES, SETTINGS } from "./settings.ts";
 
 let cwd: string;
 beforeEach(() => {
@@ -120,18 +122,16 @@ describe("settings with mistakes", () => {
 });
 
 describe("the table of settings", () => {
-  const names = Object.keys(SETTINGS) as SettingName[];
-
   test("gives every setting a flag and a variable of its own", () => {
-    expect(new Set(names.map(flagOf)).size).toBe(names.length);
-    expect(new Set(names.map(environmentNameOf)).size).toBe(names.length);
+    expect(new Set(SETTING_NAMES.map(flagOf)).size).toBe(SETTING_NAMES.length);
+    expect(new Set(SETTING_NAMES.map(environmentNameOf)).size).toBe(SETTING_NAMES.length);
     expect(flagOf("maxRequestBodyBytes")).toBe("--max-request-body-bytes");
     expect(environmentNameOf("maxRequestBodyBytes")).toBe("ASSAY_MAX_REQUEST_BODY_BYTES");
     expect(flagOf("worker")).toBe("--no-worker");
   });
 
   test("says one sentence about each", () => {
-    for (const name of names) expect(SETTINGS[name].summary, name).toMatch(/^[A-Z].*\.$/);
+    for (const name of SETTING_NAMES) expect(SETTINGS[name].summary, name).toMatch(/^[A-Z].*\.$/);
   });
 
   test("can switch off what the protocol knows as a capability", () => {
@@ -145,4 +145,42 @@ test("colours are not wanted with NO_COLOR or on a terminal that has none", () =
   expect(coloursWanted({ NO_COLOR: "" })).toBe(true);
   expect(coloursWanted({ NO_COLOR: "1" })).toBe(false);
   expect(coloursWanted({ TERM: "dumb" })).toBe(false);
+});
+
+test("a variable that is no setting is warned of by name, with the nearest setting and without its value", () => {
+  expect(unknownVariables({ ASSAY_PROT: "s3cret", HOME: "/", ASSAY_PORT: "1" })).toEqual([
+    "ASSAY_PROT is no setting of Assay and was ignored. Did you mean ASSAY_PORT?",
+  ]);
+  expect(unknownVariables({ ASSAY_ZZZZZZ: "" })).toEqual([
+    "ASSAY_ZZZZZZ is no setting of Assay and was ignored. docs/configuration.md lists the settings.",
+  ]);
+});
+
+test("variables that programs are given, and those that a setting names, are known", () => {
+  const names = ["CONFIG", "TASK_ID", "RUN_ID", "TRIAL", "TOOLS_URL", "TOOLS_TOKEN", "TAPE", "PROCESS_TAPE", "MY_KEY"];
+  const env = Object.fromEntries(names.map((name) => [`ASSAY_${name}`, "x"]));
+  expect(unknownVariables({ ...env, ASSAY_STARTED_0ab1: "1" }, ["ASSAY_MY_KEY"])).toEqual([]);
+});
+
+test("variables that the agents file names are known", async () => {
+  const agents = join(tempDir(), "agents.json");
+  const binding = { type: "http", url: "https://agents.example/", apiKeyEnv: "ASSAY_REFUNDS_KEY" };
+  writeFileSync(agents, JSON.stringify({ bindings: { "local.acme.refunds": binding } }));
+  const io = recordedIo();
+  const env = { ASSAY_AGENTS: agents, ASSAY_REFUNDS_KEY: "x", ASSAY_OTHER_KEY: "y" };
+  const code = await main(["migrate", "--data", tempDir()], { io, env, cwd: tempDir() });
+  expect({ code, err: io.errLines }).toEqual({
+    code: 0,
+    err: [expect.stringContaining("ASSAY_OTHER_KEY is no setting")],
+  });
+});
+
+test("a command that reads settings warns on standard error and goes on", async () => {
+  const io = recordedIo();
+  const env = { ASSAY_DTAA: "x", ASSAY_REVIEW_MODEL_KEY_ENV: "ASSAY_CHOSEN", ASSAY_CHOSEN: "y" };
+  const code = await main(["migrate", "--data", tempDir()], { io, env, cwd: tempDir() });
+  expect({ code, err: io.errLines }).toEqual({
+    code: 0,
+    err: ["assay: warning: ASSAY_DTAA is no setting of Assay and was ignored. Did you mean ASSAY_DATA?"],
+  });
 });

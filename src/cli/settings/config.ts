@@ -3,9 +3,9 @@ import { dirname, resolve } from "node:path";
 import { closestTo } from "../../protocol/closest-to.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { parseSetting } from "./parse-setting.ts";
-import { type Config, environmentNameOf, flagOf, SETTINGS, type SettingName } from "./settings.ts";
+import { type Config, environmentNameOf, flagOf, SETTING_NAMES, SETTINGS, type SettingName } from "./settings.ts";
 
-/** The only file that reads the environment. Everything else is handed values. */
+/** The only file that reads the environment. Every other one is given values. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const CONFIG_FILE = "assay.config.json";
@@ -15,26 +15,26 @@ export interface ConfigSources {
   readonly flags: Readonly<Partial<Record<SettingName, unknown>>>;
   /** `--config`; without it `ASSAY_CONFIG`, then `assay.config.json` in the working directory if there is one. */
   readonly file?: string | undefined;
-  readonly env?: Environment;
-  readonly cwd?: string;
+  readonly env?: Environment | undefined;
+  readonly cwd?: string | undefined;
 }
 
 interface Given {
   readonly value: unknown;
-  /** As the complaint names it: `--port`, `ASSAY_PORT` or `"port" in assay.config.json`. */
+  /** As errors name it: `--port`, `ASSAY_PORT` or `"port" in assay.config.json`. */
   readonly where: string;
   readonly relativeTo: string;
 }
 
 /**
- * Defaults ← file ← environment ← flags, checked once and frozen. Throws one `unusable_input` that names every
- * problem, so that nobody has to fix them one by one.
+ * Defaults ← file ← environment ← flags, checked once and frozen. Throws one `unusable_input` that names every problem, so that they
+ * need not be mended one by one.
  */
 export function loadConfig({ flags, file, env = process.env, cwd = process.cwd() }: ConfigSources): Config {
   const problems: string[] = [];
   const fromFile = readConfigFile(file ?? nonEmpty(env["ASSAY_CONFIG"]), cwd, problems);
   const config: Record<string, unknown> = {};
-  for (const name of Object.keys(SETTINGS) as SettingName[]) {
+  for (const name of SETTING_NAMES) {
     const given = fromFlag(name, flags, cwd) ?? fromEnvironment(name, env, cwd) ?? fromFile.get(name);
     try {
       config[name] = given ? parseSetting(name, given.value, given.relativeTo) : defaultOf(name, cwd);
@@ -47,7 +47,7 @@ export function loadConfig({ flags, file, env = process.env, cwd = process.cwd()
   return Object.freeze(config) as Config;
 }
 
-/** Whether a setting is more than its default. */
+/** Whether a setting is given anywhere, and not only its default. */
 export function isSetAnywhere(
   name: SettingName,
   { flags, file, env = process.env, cwd = process.cwd() }: ConfigSources,
@@ -56,18 +56,17 @@ export function isSetAnywhere(
   return readConfigFile(file ?? nonEmpty(env["ASSAY_CONFIG"]), cwd, []).has(name);
 }
 
-/** All of it, for programs that are started from here. */
+/** The whole environment, for programs that are started from here. */
 export function ownEnvironment(): Environment {
   return process.env;
 }
 
-/** What holds when nothing is set anywhere. */
+/** The settings when nothing is set anywhere. */
 export function defaultConfig(cwd = process.cwd()): Config {
-  const names = Object.keys(SETTINGS) as SettingName[];
-  return Object.freeze(Object.fromEntries(names.map((name) => [name, defaultOf(name, cwd)]))) as unknown as Config;
+  return Object.freeze(Object.fromEntries(SETTING_NAMES.map((name) => [name, defaultOf(name, cwd)]))) as Config;
 }
 
-/** Whether the environment lets us use colours: https://no-color.org, and terminals that cannot. */
+/** Whether the environment allows colours: https://no-color.org, and terminals that have none. */
 export function coloursWanted(env: Environment = process.env): boolean {
   return !nonEmpty(env["NO_COLOR"]) && env["TERM"] !== "dumb";
 }
@@ -80,7 +79,7 @@ function fromEnvironment(name: SettingName, env: Environment, cwd: string): Give
   const where = environmentNameOf(name);
   // Variable ASSAY_TOOLS_URL with a token offers tools to this process as the program of an agent; it is no setting then.
   if (name === "toolsUrl" && nonEmpty(env["ASSAY_TOOLS_TOKEN"]) !== undefined) return undefined;
-  // Set to nothing is how shells and compose files spell "not set".
+  // Shells and compose files write "not set" as an empty text.
   const value = nonEmpty(env[where]);
   return value === undefined ? undefined : { value, where, relativeTo: cwd };
 }
@@ -94,7 +93,7 @@ function readConfigFile(named: string | undefined, cwd: string, problems: string
     if (Object.hasOwn(SETTINGS, key)) {
       found.set(key as SettingName, { value, where: `"${key}" in ${shown}`, relativeTo: dirname(path) });
     } else if (key !== "$schema") {
-      const meant = closestTo(key, Object.keys(SETTINGS));
+      const meant = closestTo(key, SETTING_NAMES);
       problems.push(`${shown} has an unknown key "${key}"${meant === undefined ? "" : `; did you mean "${meant}"?`}`);
     }
   }
@@ -125,15 +124,53 @@ function defaultOf(name: SettingName, cwd: string): unknown {
   return value === undefined ? undefined : parseSetting(name, value, cwd);
 }
 
-/** What each setting alone cannot tell. */
-function contradictions(config: Config): string[] {
-  const problems: string[] = [];
-  if (config.leaseRenewMs * 2 > config.leaseMs) {
-    problems.push(`leaseRenewMs (${config.leaseRenewMs}) must be at most half of leaseMs (${config.leaseMs})`);
-  }
-  return problems;
+/** Problems that no setting has alone. */
+function contradictions({ leaseRenewMs, leaseMs }: Config): string[] {
+  if (leaseRenewMs * 2 <= leaseMs) return [];
+  return [`leaseRenewMs (${leaseRenewMs}) must be at most half of leaseMs (${leaseMs})`];
 }
 
 function nonEmpty(text: string | undefined): string | undefined {
   return text === "" ? undefined : text;
+}
+
+/** Variables that are not settings: the name of the config file, and those that programs are given by Assay. */
+const OTHER_VARIABLES = [
+  "ASSAY_CONFIG",
+  "ASSAY_TASK_ID",
+  "ASSAY_RUN_ID",
+  "ASSAY_TRIAL",
+  "ASSAY_TOOLS_URL",
+  "ASSAY_TOOLS_TOKEN",
+  "ASSAY_TAPE",
+  "ASSAY_PROCESS_TAPE",
+];
+
+/** Beginnings of names: marks of started programs, and variables that control tests and benchmarks. */
+const VARIABLE_FAMILIES = ["ASSAY_STARTED_", "ASSAY_TEST_", "ASSAY_BENCH_"];
+
+/**
+ * A warning for each variable that looks like a setting and is none. `named` are variables that a setting names, such as the one
+ * with a model's key. Never with a value: it may be a secret.
+ */
+export function unknownVariables(env: Environment, named: readonly (string | undefined)[] = []): string[] {
+  const settings = SETTING_NAMES.map(environmentNameOf);
+  const known = new Set<string | undefined>([...settings, ...OTHER_VARIABLES, ...named]);
+  const isKnown = (name: string) => known.has(name) || VARIABLE_FAMILIES.some((family) => name.startsWith(family));
+  const unknown = Object.keys(env).filter((name) => name.startsWith("ASSAY_") && !isKnown(name));
+  return unknown.sort().map((name) => {
+    const nearest = closestTo(name, [...settings, "ASSAY_CONFIG"]);
+    const next = nearest === undefined ? "docs/configuration.md lists the settings." : `Did you mean ${nearest}?`;
+    return `${name} is no setting of Assay and was ignored. ${next}`;
+  });
+}
+
+/** Names of variables in an agents file, such as that of a model's key. A file that cannot be read is refused where it is used. */
+export function variablesIn(file: string | undefined): string[] {
+  if (file === undefined) return [];
+  try {
+    return [...readFileSync(file, "utf8").matchAll(/"(ASSAY_\w+)"/g)].map(([, name = ""]) => name);
+  } catch {
+    return [];
+  }
 }

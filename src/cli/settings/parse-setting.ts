@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
 import { closestTo } from "../../protocol/closest-to.ts";
-import { parseTokenKeys } from "../identity/token-keys.ts";
 import { parseReviewers } from "../reviews/written-reviewer.ts";
-import { otlpHeaders, otlpUrl } from "../server/otlp-receiver.ts";
-import { type Setting, type SettingName, settingNamed } from "./settings.ts";
-import { parseTrustedRelays } from "./trusted-relays.ts";
+import type { Setting } from "./setting.ts";
+import { otlpHeaders, otlpUrl, parseTokenKeys, parseTrustedRelays } from "./setting-formats.ts";
+import { type SettingName, settingNamed } from "./settings.ts";
 
 /**
- * The value of a setting from what was written for it: text from flags and environment, JSON from the file. Throws a
+ * The value of a setting as it was written: text from flags and environment, JSON from the file. Throws a
  * plain Error that continues a sentence beginning with the setting's name. Never repeats a secret.
  */
 export function parseSetting(name: SettingName, raw: unknown, relativeTo: string): unknown {
@@ -28,7 +27,7 @@ export function parseSetting(name: SettingName, raw: unknown, relativeTo: string
     case "reviewers":
       return parseReviewers(raw, relativeTo);
     case "text":
-      return parseText(name, text(raw));
+      return FORMATS[name]?.(text(raw)) ?? text(raw);
   }
 }
 
@@ -45,24 +44,33 @@ function parseFlag(raw: unknown): boolean {
   throw new Error(`must be true or false, not ${shown(raw)}`);
 }
 
-function parseText(name: SettingName, value: string): string {
-  if (name === "url") refuseCredentials(value);
-  if (name === "url" || name === "publicUrl") return baseUrl(value);
-  if (name === "databaseUrl") return databaseUrl(value);
-  if (name === "tokenKeys") parseTokenKeys(value);
-  if (name === "trustedRelays") parseTrustedRelays(value);
-  if (name === "otlpEndpoint") otlpUrl(value);
-  if (name === "otlpHeaders") otlpHeaders(value);
-  if (name === "maxCostUsdPerSuite") dollars(value);
-  if (name === "reviewModelUrl") modelUrl(value);
-  if (name === "reviewModelKeyEnv") variableName(value);
-  return value;
+type Format = (value: string) => string;
+
+/** Texts of a format of their own. */
+const FORMATS: Partial<Readonly<Record<SettingName, Format>>> = {
+  url: (value) => baseUrl(withoutCredentials(value)),
+  publicUrl: baseUrl,
+  databaseUrl,
+  tokenKeys: checkedBy(parseTokenKeys),
+  trustedRelays: checkedBy(parseTrustedRelays),
+  otlpEndpoint: checkedBy(otlpUrl),
+  otlpHeaders: checkedBy(otlpHeaders),
+  maxCostUsdPerSuite: dollars,
+  reviewModelUrl: modelUrl,
+  reviewModelKeyEnv: variableName,
+};
+
+function checkedBy(parse: (value: string) => unknown): Format {
+  return (value) => {
+    parse(value);
+    return value;
+  };
 }
 
-/** An address is shown and kept in files; the value is not repeated here either. */
-function refuseCredentials(value: string): void {
+/** An address is shown and kept in files. A value that may hold a secret is not repeated in messages either. */
+function withoutCredentials(value: string): string {
   const { username, password } = URL.canParse(value) ? new URL(value) : { username: "", password: "" };
-  if (username === "" && password === "") return;
+  if (username === "" && password === "") return value;
   throw new Error("must be an address without a user or password; the key goes into ASSAY_KEY or --key");
 }
 
@@ -74,28 +82,26 @@ function baseUrl(value: string): string {
   throw new Error(`must be an address such as http://127.0.0.1:4100, not ${shown(value)}`);
 }
 
-function modelUrl(value: string): void {
+function modelUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isWeb = url?.protocol === "http:" || url?.protocol === "https:";
-  if (isWeb && url.username === "" && url.password === "" && url.search === "" && url.hash === "") return;
-  // The value is not repeated: somebody may have put a key into it.
+  if (isWeb && url.username === "" && url.password === "" && url.search === "" && url.hash === "") return value;
   throw new Error("must be an address such as http://127.0.0.1:11434/v1, without a user, password or query");
 }
 
-function dollars(value: string): void {
-  if (/^\d{1,9}(\.\d{1,9})?$/.test(value)) return;
+function dollars(value: string): string {
+  if (/^\d{1,9}(\.\d{1,9})?$/.test(value)) return value;
   throw new Error(`must be an amount in US dollars such as 2.50, not ${shown(value)}`);
 }
 
-function variableName(value: string): void {
-  if (/^[A-Za-z_]\w*$/.test(value)) return;
-  // Nor this: a key is easily put where its name belongs.
+/** Not repeated: a key is easily written where its name belongs. */
+function variableName(value: string): string {
+  if (/^[A-Za-z_]\w*$/.test(value)) return value;
   throw new Error("must be the name of an environment variable, not a key itself");
 }
 
 function databaseUrl(value: string): string {
   if (/^postgres(ql)?:\/\//.test(value) && URL.canParse(value)) return value;
-  // The value is not repeated: it may hold a password.
   throw new Error("must look like postgres://user:password@host:5432/database");
 }
 

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import { parseTokenKeys } from "../identity/token-keys.ts";
-import { otlpHeaders } from "../server/otlp-receiver.ts";
 import type { Environment } from "../settings/config.ts";
+import { otlpHeaders, parseTokenKeys } from "../settings/setting-formats.ts";
 import type { Config } from "../settings/settings.ts";
 import { agentsFileOf, keysNamedIn } from "./agent-bindings.ts";
 import { readKeyFile } from "./key-file.ts";

@@ -3,7 +3,7 @@ import type { Host } from "../../engine/host.ts";
 import { exportJudgments, type JudgmentExport } from "../../engine/otlp/exporter.ts";
 import { atMostEvery } from "../../engine/shared/at-most-every.ts";
 import type { Sample } from "../../http/routes/metric-registry.ts";
-import { otlpHeaders, otlpUrl } from "../server/otlp-receiver.ts";
+import { otlpHeaders, otlpUrl } from "../settings/setting-formats.ts";
 import type { Config } from "../settings/settings.ts";
 import { packageVersion } from "../version.ts";
 import type { Shutdown } from "./shutdown.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type InterruptTokens, tokenKeys } from "../../engine/gates/interrupt-token.ts";
 import type { Store } from "../../store/port/store.ts";
-import { HOST_KID, parseTokenKeys } from "../identity/token-keys.ts";
+import { HOST_KID, parseTokenKeys } from "../settings/setting-formats.ts";
 import type { Config } from "../settings/settings.ts";
 
 /**

@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { resolve } from "node:path";
 import { FileError } from "../../../formats/text/file-error.ts";
 import { type Environment, ownEnvironment } from "../../settings/config.ts";
-import { environmentNameOf, SETTINGS, type SettingName, settingNamed } from "../../settings/settings.ts";
+import { environmentNameOf, SETTING_NAMES, settingNamed } from "../../settings/settings.ts";
 
 /** A program that writes a tape. */
 export interface Recorder {
@@ -55,7 +55,7 @@ export function withoutSecrets(own: Environment): Record<string, string | undefi
 }
 
 function secretNames(): string[] {
-  return (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
+  return SETTING_NAMES.flatMap((name) => {
     const setting = settingNamed(name);
     return setting.type === "text" && setting.secret ? environmentNameOf(name) : [];
   });
