@@ -48,6 +48,13 @@ export function readText(path: string, name: string): string {
   }
 }
 
+/** The text of `TEXT`, `@FILE` or `-`, without the newline that editors and `echo` end a file with. */
+export function textArgument(argument: string, flag: string): string {
+  if (argument !== "-" && !argument.startsWith("@")) return argument;
+  const text = argument === "-" ? readText("-", "standard input") : readText(argument.slice(1), flag);
+  return text.replace(/\r?\n$/, "");
+}
+
 /** The names of a flag that may be repeated and may hold several names, separated by commas. */
 export function split(items: readonly string[]): string[] {
   return items.flatMap((item) => item.split(",")).filter((item) => item !== "");
@@ -79,4 +86,11 @@ export function instantArgument(flag: string, text: string | undefined, nowMs: n
 export function dollars(flag: string, text: string): number {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
   throw unusableInput(`${flag} must be an amount like 2.50, and not ${text}`);
+}
+
+/** The number of a flag that says how sure an agent is. */
+export function confidence(flag: string, text: string): number {
+  const value = /^(0|1|[01]?\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 0 && value <= 1) return value;
+  throw unusableInput(`${flag} ${text} must be a number from 0 to 1`);
 }

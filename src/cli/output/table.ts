@@ -1,4 +1,5 @@
 import type { Colour, Io, Paint } from "./io.ts";
+import { printable } from "./printable.ts";
 
 /** Aligned columns with a heading. The last column is not padded, so that lines do not end in spaces. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[], paint: Paint): string {
@@ -13,8 +14,15 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return [paint.dim(line(headings)), ...rows.map(line)].join("\n");
 }
 
+type Fields = Readonly<Record<string, string | undefined>>;
+
+/** The same fields, whose values are texts of others without colours. */
+export function printableFields(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value && printable(value)]));
+}
+
 /** Names on the left, values on the right; a name without a value is left out. */
-export function formatFields(fields: Readonly<Record<string, string | undefined>>, paint: Paint): string {
+export function formatFields(fields: Fields, paint: Paint): string {
   const present = Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const longest = Math.max(0, ...present.map(([name]) => width(name)));
   return present.map(([name, value]) => `${paint.dim(pad(name, longest))}  ${value}`).join("\n");
@@ -44,13 +52,14 @@ export interface ListStyle<T> {
 export function printList<T>(
   { io, json }: { readonly io: Io; readonly json: boolean },
   items: readonly T[],
-  answer: { readonly nextCursor?: string | undefined },
+  answer: object,
   { headings, row, empty, limit }: ListStyle<T>,
 ): void {
   if (json) io.out(JSON.stringify(answer));
   else if (items.length === 0 && empty !== undefined) io.err(empty);
   else io.out(formatTable(headings, items.map(row), io.paint));
-  if (!json && limit !== undefined && answer.nextCursor !== undefined) hintAtMore(io, limit);
+  const isPart = "nextCursor" in answer && answer.nextCursor !== undefined;
+  if (!json && limit !== undefined && isPart) hintAtMore(io, limit);
 }
 
 export function hintAtMore(io: Io, limit: number): void {
