@@ -1,11 +1,17 @@
-import type { PrincipalSelector, QueueInfo, QueueItemView, QueueQuery, QueueView } from "../../protocol/queues/api.ts";
-import { askedFor } from "../queues/queue-client.ts";
+import type {
+  PrincipalSelector,
+  QueueInfo,
+  QueueItemView,
+  QueueJudgment,
+  QueueQuery,
+  QueueView,
+} from "../../protocol/queues/api.ts";
 import { formatDuration } from "./amount.ts";
 import type { Paint } from "./io.ts";
 import { printable } from "./printable.ts";
 import { formatFields, formatTable } from "./table.ts";
 
-/** A queue for people: its rules, what is in it, and who has done what. */
+/** A queue as text: its rules, what is in it, and what each reviewer has done. */
 export function showQueue(queue: QueueView, paint: Paint): string {
   const { items, reviewers, filling } = queue;
   const counts = (["open", "disputed", "done", "closed"] as const)
@@ -20,7 +26,7 @@ export function showQueue(queue: QueueView, paint: Paint): string {
       "Takes in": takesIn(queue.query),
       "Asks for": printable(asksFor(queue)),
       Reviewers: reviewersText(queue),
-      Adjudicators: queue.adjudicators && printable(somebody(queue.adjudicators)),
+      Adjudicators: queue.adjudicators && printable(selectorText(queue.adjudicators)),
       Lease: formatDuration(queue.leaseSeconds * 1000),
       Items: `${counts}${filling ? paint.dim(" (still filling)") : ""}`,
     },
@@ -53,6 +59,12 @@ export function takesIn(query: QueueQuery | undefined): string {
   return printable(parts.filter(Boolean).join(", "));
 }
 
+/** The answer that a queue asks reviewers for, in a few words. */
+export function askedFor(judgment: QueueJudgment): string {
+  if (judgment.kind === "rating") return "a rating from 1 to 5";
+  return judgment.kind === "flag" ? "yes (flag it) or no" : `one of ${judgment.labels.join(", ")}`;
+}
+
 function asksFor({ judgment, noteRequired, correction, maxSpread }: QueueInfo): string {
   const parts = [
     askedFor(judgment),
@@ -64,15 +76,15 @@ function asksFor({ judgment, noteRequired, correction, maxSpread }: QueueInfo): 
 }
 
 function reviewersText({ reviewersRequired, assign, blind }: QueueInfo): string {
-  const who = assign === undefined ? "any person who may annotate" : somebody(assign);
+  const who = assign === undefined ? "any person who may annotate" : selectorText(assign);
   return printable(`${reviewersRequired} per item, ${who}${blind ? ", blind" : ""}`);
 }
 
-function somebody({ people = [], roles = [], groups = [] }: PrincipalSelector): string {
+function selectorText({ people = [], roles = [], groups = [] }: PrincipalSelector): string {
   return [...people, ...roles.map((role) => `role ${role}`), ...groups.map((group) => `group ${group}`)].join(", ");
 }
 
-/** One item for whoever is about to judge it. */
+/** An item as text, for the reviewer who is about to judge it. */
 export function showItem(item: QueueItemView, { paint, nowMs }: { paint: Paint; nowMs: number }): string {
   const { mine, final } = item;
   const until = mine?.until === undefined ? undefined : Date.parse(mine.until) - nowMs;

@@ -1,51 +1,66 @@
-import { type AnyCommand, type Arg, CLIENT, command, type Flags } from "../program/command.ts";
-import { QUEUE_CREATE_FLAGS } from "./queue-create-commands.ts";
+import { type AnyCommand, type Arg, command, type Flags } from "../program/command.ts";
 
 const QUEUE: Arg = { name: "QUEUE", summary: "The name of a queue, or its id (que-…), as `queue list` prints them." };
 const ITEM: Arg = { name: "ITEM", summary: "The id of an item (itm-…), as `queue next` and `queue items` print it." };
 const VALUE: Arg = { name: "VALUE", summary: "What the queue asks for: 1 to 5, one of its labels, or yes or no." };
 
-const note = { type: "text", value: "TEXT", summary: "Why; kept with the judgment." } as const;
-const correction = {
-  type: "text",
-  value: "TEXT|@FILE",
-  summary: "What it should have been, where the queue takes corrections.",
-} as const;
+const queues = () => import("./queues.ts");
+const items = () => import("./items.ts");
 
-export const queueCreate = command({
-  name: "queue create",
-  summary: "Make a review queue: which runs, what to say about each, and by how many reviewers.",
-  about: "Without a query (--workflow … --sample) runs are added by hand, with `queue add`.",
-  args: [{ name: "NAME", summary: "What to call it; no two queues of a workspace have the same name." }],
-  flags: QUEUE_CREATE_FLAGS,
-  settings: CLIENT,
-  examples: [
-    "assay queue create weekly --workflow support --sample 0.1 --reviewers 2",
-    "assay queue create tone --workflow support --labels polite,rude --reviewers 2 --adjudicator ada",
-    "assay queue create second-look --flagged --yes-no --assign ana,ben --note-required",
-  ],
-  load: async () => (await import("./queue-create.ts")).queueCreate,
-});
-
-export const queueList = command({
-  name: "queue list",
-  summary: "List review queues.",
-  args: [],
-  flags: {},
-  settings: CLIENT,
-  examples: ["assay queue list"],
-  load: async () => (await import("./queue-list.ts")).queueList,
-});
-
-export const queueShow = command({
-  name: "queue show",
-  summary: "Show the rules of a queue, what is in it, and what each reviewer has done.",
-  args: [QUEUE],
-  flags: {},
-  settings: CLIENT,
-  examples: ["assay queue show weekly"],
-  load: async () => (await import("./queue-show.ts")).queueShow,
-});
+/** Which runs, what is asked about them, and who judges. */
+export const QUEUE_CREATE_FLAGS = {
+  description: { type: "text", value: "TEXT", summary: "What reviewers should know." },
+  labels: { type: "list", value: "A,B,…", summary: "Ask for one of these labels. Ratings from 1 to 5 unless given." },
+  yesNo: { type: "switch", summary: "Ask whether the run is to be flagged." },
+  reviewers: { type: "integer", value: "N", min: 1, summary: "How many have to judge each item; 1 unless given." },
+  blind: { type: "switch", summary: "Hide judgments from reviewers who have yet to judge; default with two or more." },
+  notBlind: { type: "switch", summary: "Show reviewers each other's judgments from the start." },
+  assign: { type: "list", value: "NAME", summary: "A reviewer; unless given, anyone who may annotate. Repeatable." },
+  assignRole: { type: "list", value: "ROLE", summary: "People with this role are reviewers. Repeatable." },
+  assignGroup: { type: "list", value: "GROUP", summary: "Members of this group are reviewers. Repeatable." },
+  adjudicator: { type: "list", value: "NAME", summary: "May settle disagreement, as admins may. Repeatable." },
+  maxSpread: {
+    type: "integer",
+    value: "N",
+    min: 0,
+    summary: "How far apart ratings may be and still agree; 0 unless given.",
+  },
+  noteRequired: { type: "switch", summary: "Require a note with every judgment." },
+  correction: {
+    type: "text",
+    value: "WHEN",
+    choices: ["off", "optional", "required"],
+    summary: "Whether reviewers give the correct output: off, optional or required.",
+  },
+  lease: {
+    type: "integer",
+    value: "SECONDS",
+    min: 1,
+    summary: "How long an item is kept for a reviewer; 900 unless given.",
+  },
+  workflow: { type: "text", value: "ID", summary: "Take in runs of this workflow." },
+  agent: { type: "text", value: "ID", summary: "Take in runs of this agent." },
+  status: {
+    type: "text",
+    value: "STATUS",
+    choices: ["completed", "failed", "cancelled"],
+    summary: "Take in runs with this status: completed, failed or cancelled.",
+  },
+  node: {
+    type: "text",
+    value: "ID",
+    summary: "Judge this node of each run instead of the whole run; needs --workflow.",
+  },
+  flagged: { type: "switch", summary: "Take in runs with an open flag." },
+  withLabel: { type: "text", value: "LABEL", summary: "Take in runs with this label." },
+  ratedAtMost: { type: "integer", value: "N", min: 1, summary: "Take in runs with a rating of N or lower." },
+  from: {
+    type: "text",
+    value: "TIME",
+    summary: "Only what is no older: an instant, a day, or how long ago, such as 7d.",
+  },
+  sample: { type: "text", value: "SHARE", summary: "Take in a share of them, such as 0.1; always the same runs." },
+} as const satisfies Flags;
 
 export const QUEUE_ITEMS_FLAGS = {
   state: {
@@ -54,189 +69,179 @@ export const QUEUE_ITEMS_FLAGS = {
     choices: ["open", "disputed", "done", "closed"],
     summary: "Only items that are open, disputed, done or closed.",
   },
-  reviewer: { type: "text", value: "NAME", summary: "Only items that somebody holds, judged or skipped." },
+  reviewer: { type: "text", value: "NAME", summary: "Only items that this reviewer holds, judged or skipped." },
   review: {
     type: "text",
     value: "WHAT",
     choices: ["leased", "judged", "skipped"],
-    summary: "Only items that were leased, judged or skipped: by that reviewer, or by anybody.",
+    summary: "Only items that were leased, judged or skipped, by that reviewer or by any.",
   },
   limit: { type: "integer", value: "N", min: 1, summary: "How many; 50 unless given." },
 } as const satisfies Flags;
-
-export const queueItems = command({
-  name: "queue items",
-  summary: "List the items of a queue, oldest first.",
-  args: [QUEUE],
-  flags: QUEUE_ITEMS_FLAGS,
-  settings: CLIENT,
-  examples: ["assay queue items weekly --state disputed", "assay queue items weekly --review skipped --state open"],
-  load: async () => (await import("./queue-items.ts")).queueItems,
-});
 
 export const QUEUE_ADD_FLAGS = {
   node: { type: "text", value: "ID", summary: "Judge this node of each run instead of the whole run." },
   event: { type: "text", value: "ID", summary: "Judge this event of the run, such as the score of a task." },
 } as const satisfies Flags;
 
-export const queueAdd = command({
-  name: "queue add",
-  summary: "Add runs to a queue by hand; those it has already are passed over.",
-  args: [QUEUE, { name: "RUN", summary: "The id of a run, as `run list` prints it.", many: true }],
-  flags: QUEUE_ADD_FLAGS,
-  settings: CLIENT,
-  examples: ["assay queue add weekly run-01k4… run-01k5…"],
-  load: async () => (await import("./queue-add.ts")).queueAdd,
-});
-
 export const QUEUE_NEXT_FLAGS = {
   lease: {
     type: "integer",
     value: "SECONDS",
     min: 1,
-    summary: "How long it is kept for you; the queue's own time unless given.",
+    summary: "How long the item is kept for you; the lease of the queue unless given.",
   },
 } as const satisfies Flags;
 
-export const queueNext = command({
-  name: "queue next",
-  summary: "Get an item to judge: the one you hold already, else the oldest that waits for you.",
-  args: [QUEUE],
-  flags: QUEUE_NEXT_FLAGS,
-  settings: CLIENT,
-  examples: ["assay queue next weekly", "assay queue next weekly --json"],
-  exits: { 0: "an item is yours", 1: "there is nothing for you in the queue now" },
-  load: async () => (await import("./queue-next.ts")).queueNext,
-});
+export const QUEUE_ADJUDICATE_FLAGS = {
+  note: { type: "text", value: "TEXT", summary: "Why; kept with the judgment." },
+  correction: {
+    type: "text",
+    value: "TEXT|@FILE",
+    summary: "The correct output, where the queue takes corrections.",
+  },
+} as const satisfies Flags;
 
 export const QUEUE_JUDGE_FLAGS = {
-  note,
-  correction,
-  confidence: { type: "text", value: "0..1", summary: "How sure an agent is; people are not asked." },
+  ...QUEUE_ADJUDICATE_FLAGS,
+  confidence: { type: "text", value: "0..1", summary: "How sure an agent is; people leave it out." },
   revise: { type: "switch", summary: "Replace your own judgment." },
 } as const satisfies Flags;
-
-export const queueJudge = command({
-  name: "queue judge",
-  summary: "Judge an item; it becomes an annotation of its run like any other.",
-  args: [QUEUE, ITEM, VALUE],
-  flags: QUEUE_JUDGE_FLAGS,
-  settings: CLIENT,
-  examples: ["assay queue judge weekly itm-01k4… 4", 'assay queue judge tone itm-01k4… rude --note "sarcasm"'],
-  exits: {
-    0: "the judgment counts",
-    2: "the place is taken, you have judged it before, or the queue asks for something else",
-  },
-  load: async () => (await import("./queue-judge.ts")).queueJudge,
-});
-
-export const QUEUE_ADJUDICATE_FLAGS = { note, correction } as const satisfies Flags;
-
-export const queueAdjudicate = command({
-  name: "queue adjudicate",
-  summary: "Settle an item that reviewers disagree on.",
-  args: [QUEUE, ITEM, VALUE],
-  flags: QUEUE_ADJUDICATE_FLAGS,
-  settings: CLIENT,
-  examples: ['assay queue adjudicate tone itm-01k4… rude --note "see the second answer"'],
-  load: async () => (await import("./queue-judge.ts")).queueAdjudicate,
-});
 
 export const QUEUE_REASON_FLAGS = {
   reason: { type: "text", value: "TEXT", summary: "Why; kept with the item." },
 } as const satisfies Flags;
 
-export const queueSkip = command({
-  name: "queue skip",
-  summary: "Leave an item to others; --reason says why, and you are not offered it again.",
-  args: [QUEUE, ITEM],
-  flags: QUEUE_REASON_FLAGS,
-  settings: CLIENT,
-  examples: ['assay queue skip weekly itm-01k4… --reason "I wrote the prompt"'],
-  load: async () => (await import("./queue-skip.ts")).queueSkip,
-});
-
-export const queueRequeue = command({
-  name: "queue requeue",
-  summary: "Offer an item anew: forgets who skipped or holds it; one that was settled begins another round.",
-  args: [QUEUE, ITEM],
-  flags: QUEUE_REASON_FLAGS,
-  settings: CLIENT,
-  examples: ["assay queue requeue weekly itm-01k4…"],
-  load: async () => (await import("./queue-skip.ts")).queueRequeue,
-});
-
-export const queueDrop = command({
-  name: "queue drop",
-  summary: "Take an item out of a queue unsettled; --reason says why. `queue requeue` brings it back.",
-  args: [QUEUE, ITEM],
-  flags: QUEUE_REASON_FLAGS,
-  settings: CLIENT,
-  examples: ['assay queue drop weekly itm-01k4… --reason "a test run"'],
-  load: async () => (await import("./queue-skip.ts")).queueDrop,
-});
-
 export const QUEUE_AGREEMENT_FLAGS = {
-  agents: { type: "switch", summary: "Agents too: apart, and together with people." },
+  agents: { type: "switch", summary: "Also the figures of agents: apart, and together with people." },
 } as const satisfies Flags;
 
-export const queueAgreement = command({
-  name: "queue agreement",
-  summary: "Show how far the reviewers of a queue agree.",
-  args: [QUEUE],
-  flags: QUEUE_AGREEMENT_FLAGS,
-  settings: CLIENT,
-  examples: ["assay queue agreement weekly", "assay queue agreement weekly --agents --json"],
-  load: async () => (await import("./queue-agreement.ts")).queueAgreement,
-});
-
-export const queueClose = command({
-  name: "queue close",
-  summary: "Close a queue: nothing is taken in, offered or judged any more; what is there stays.",
-  args: [QUEUE],
-  flags: {},
-  settings: CLIENT,
-  examples: ["assay queue close weekly"],
-  load: async () => (await import("./queue-close.ts")).queueClose,
-});
-
-export const queueOpen = command({
-  name: "queue open",
-  summary: "Open a queue again that was closed.",
-  args: [QUEUE],
-  flags: {},
-  settings: CLIENT,
-  examples: ["assay queue open weekly"],
-  load: async () => (await import("./queue-close.ts")).queueOpen,
-});
-
-export const queueWork = command({
-  name: "queue work",
-  summary: "Work through a queue on the terminal, one item after the other.",
-  about:
-    "Shows the run and asks for a judgment: 1 to 5, the number of a label, or y and n; text after it is the note. " +
-    "s REASON skips, q gives the item back and ends.",
-  args: [QUEUE],
-  flags: {},
-  settings: CLIENT,
-  examples: ["assay queue work weekly"],
-  load: async () => (await import("./queue-work.ts")).queueWork,
-});
-
 export const QUEUE_COMMANDS: readonly AnyCommand[] = [
-  queueCreate,
-  queueList,
-  queueShow,
-  queueItems,
-  queueAdd,
-  queueNext,
-  queueJudge,
-  queueSkip,
-  queueRequeue,
-  queueDrop,
-  queueAdjudicate,
-  queueAgreement,
-  queueClose,
-  queueOpen,
-  queueWork,
+  command({
+    name: "queue create",
+    summary: "Create a review queue: which runs, what is asked about each, and of how many reviewers.",
+    about: "Without a query (--workflow … --sample) runs are added by hand, with `queue add`.",
+    args: [{ name: "NAME", summary: "Its name, unique in the workspace." }],
+    flags: QUEUE_CREATE_FLAGS,
+    examples: [
+      "assay queue create weekly --workflow support --sample 0.1 --reviewers 2",
+      "assay queue create tone --workflow support --labels polite,rude --reviewers 2 --adjudicator ada",
+      "assay queue create second-look --flagged --yes-no --assign ana,ben --note-required",
+    ],
+    load: async () => (await queues()).queueCreate,
+  }),
+  command({
+    name: "queue list",
+    summary: "List review queues.",
+    examples: ["assay queue list"],
+    load: async () => (await queues()).queueList,
+  }),
+  command({
+    name: "queue show",
+    summary: "Show the rules of a queue, what is in it, and what each reviewer has done.",
+    args: [QUEUE],
+    examples: ["assay queue show weekly"],
+    load: async () => (await queues()).queueShow,
+  }),
+  command({
+    name: "queue items",
+    summary: "List the items of a queue, oldest first.",
+    args: [QUEUE],
+    flags: QUEUE_ITEMS_FLAGS,
+    examples: ["assay queue items weekly --state disputed", "assay queue items weekly --review skipped --state open"],
+    load: async () => (await items()).queueItems,
+  }),
+  command({
+    name: "queue add",
+    summary: "Add runs to a queue by hand; runs that are in it already are left alone.",
+    args: [QUEUE, { name: "RUN", summary: "The id of a run, as `run list` prints it.", many: true }],
+    flags: QUEUE_ADD_FLAGS,
+    examples: ["assay queue add weekly run-01k4… run-01k5…"],
+    load: async () => (await items()).queueAdd,
+  }),
+  command({
+    name: "queue next",
+    summary: "Get an item to judge: the one you hold already, else the oldest that waits for you.",
+    args: [QUEUE],
+    flags: QUEUE_NEXT_FLAGS,
+    examples: ["assay queue next weekly", "assay queue next weekly --json"],
+    exits: { 0: "an item is yours", 1: "there is nothing for you in the queue now" },
+    load: async () => (await items()).queueNext,
+  }),
+  command({
+    name: "queue judge",
+    summary: "Judge an item; the judgment is an annotation of its run like any other.",
+    args: [QUEUE, ITEM, VALUE],
+    flags: QUEUE_JUDGE_FLAGS,
+    examples: ["assay queue judge weekly itm-01k4… 4", 'assay queue judge tone itm-01k4… rude --note "sarcasm"'],
+    exits: {
+      0: "the judgment counts",
+      2: "the item has all its judgments, you have judged it before, or the queue asks for something else",
+    },
+    load: async () => (await items()).queueJudge,
+  }),
+  command({
+    name: "queue skip",
+    summary: "Leave an item to other reviewers; it is not offered to you again. Needs --reason.",
+    args: [QUEUE, ITEM],
+    flags: QUEUE_REASON_FLAGS,
+    examples: ['assay queue skip weekly itm-01k4… --reason "I wrote the prompt"'],
+    load: async () => (await items()).queueSkip,
+  }),
+  command({
+    name: "queue requeue",
+    summary: "Offer an item again: an open one also to those who skipped or hold it; a settled one in another round.",
+    args: [QUEUE, ITEM],
+    flags: QUEUE_REASON_FLAGS,
+    examples: ["assay queue requeue weekly itm-01k4…"],
+    load: async () => (await items()).queueRequeue,
+  }),
+  command({
+    name: "queue drop",
+    summary: "Take an item out of a queue unsettled; `queue requeue` brings it back. Needs --reason.",
+    args: [QUEUE, ITEM],
+    flags: QUEUE_REASON_FLAGS,
+    examples: ['assay queue drop weekly itm-01k4… --reason "a test run"'],
+    load: async () => (await items()).queueDrop,
+  }),
+  command({
+    name: "queue adjudicate",
+    summary: "Settle an item that reviewers disagree on.",
+    args: [QUEUE, ITEM, VALUE],
+    flags: QUEUE_ADJUDICATE_FLAGS,
+    examples: ['assay queue adjudicate tone itm-01k4… rude --note "see the second answer"'],
+    load: async () => (await items()).queueAdjudicate,
+  }),
+  command({
+    name: "queue agreement",
+    summary: "Show how far the reviewers of a queue agree.",
+    args: [QUEUE],
+    flags: QUEUE_AGREEMENT_FLAGS,
+    examples: ["assay queue agreement weekly", "assay queue agreement weekly --agents --json"],
+    load: async () => (await import("./agreement.ts")).queueAgreement,
+  }),
+  command({
+    name: "queue close",
+    summary: "Close a queue: it takes nothing in, and offers nothing; what is in it stays.",
+    args: [QUEUE],
+    examples: ["assay queue close weekly"],
+    load: async () => (await queues()).queueClose,
+  }),
+  command({
+    name: "queue open",
+    summary: "Open a closed queue again.",
+    args: [QUEUE],
+    examples: ["assay queue open weekly"],
+    load: async () => (await queues()).queueOpen,
+  }),
+  command({
+    name: "queue work",
+    summary: "Work through a queue on the terminal, one item after the other.",
+    args: [QUEUE],
+    about:
+      "Shows the run and asks for a judgment: 1 to 5, the number of a label, or y and n; text after it is the note. " +
+      "s REASON skips, q gives the item back and ends.",
+    examples: ["assay queue work weekly"],
+    load: async () => (await import("./work.ts")).queueWork,
+  }),
 ];

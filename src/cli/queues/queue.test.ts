@@ -5,7 +5,7 @@ import { Reviewer } from "../../testing/review-queue.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { connect } from "../client/client.ts";
 import { main } from "../main.ts";
-import { workThrough } from "./work-queue.ts";
+import { workThrough } from "./work.ts";
 
 type Assay = (...argv: string[]) => Promise<{ code: number; out: string; err: string }>;
 

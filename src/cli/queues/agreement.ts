@@ -1,18 +1,16 @@
 import type { AgreementFigures, QueueAgreement } from "../../protocol/queues/agreement-api.ts";
-import { connect } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import { formatFields, formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import type { QUEUE_AGREEMENT_FLAGS } from "./commands.ts";
-import { findQueue } from "./queue-client.ts";
+import { namedQueue } from "./queues.ts";
 
 export async function queueAgreement(call: Call<typeof QUEUE_AGREEMENT_FLAGS>): Promise<undefined> {
-  const { args, flags, json, config, io } = call;
-  const client = connect(config);
-  const { queueId } = await findQueue(client, args[0] ?? "");
-  const agreement = await client.queues.agreement(queueId, { include: flags.agents ? "agents" : undefined });
+  const { flags, json, io } = call;
+  const { client, queue } = await namedQueue(call);
+  const agreement = await client.queues.agreement(queue.queueId, { include: flags.agents ? "agents" : undefined });
   io.out(json ? JSON.stringify(agreement) : showAgreement(agreement, io.paint));
 }
 
@@ -39,7 +37,7 @@ function settledText(agreement: QueueAgreement, paint: Paint): string {
       "Not agreed": share,
       Revised: revised > 0 ? String(revised) : undefined,
       Withdrawn: withdrawn > 0 ? `${withdrawn}, left out` : undefined,
-      Incomplete: complete ? undefined : "there are more items than were looked at",
+      Incomplete: complete ? undefined : "the queue has more items than were counted",
     },
     paint,
   );
@@ -69,7 +67,7 @@ function figuresText(title: string, figures: AgreementFigures, paint: Paint): st
 const REASONS: Readonly<Record<string, string>> = {
   no_common_items: "undefined: no item was judged by two",
   unequal_counts: "undefined: items have different numbers of judgments",
-  no_variation: "undefined: everybody always said the same",
+  no_variation: "undefined: all judgments are the same",
 };
 
 function figureText({ value, reason = "" }: { value: number | null; reason?: string }, of: string): string {

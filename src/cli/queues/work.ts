@@ -1,13 +1,31 @@
-import { AppError } from "../../protocol/errors.ts";
+import { createInterface } from "node:readline";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, unusableInput } from "../../protocol/errors.ts";
 import type { QueueInfo, QueueItemView } from "../../protocol/queues/api.ts";
 import type { Client } from "../client/client.ts";
-import { showItem } from "../output/describe-queue.ts";
+import { formatCount } from "../output/amount.ts";
+import { askedFor, showItem } from "../output/describe-queue.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
+import type { Call } from "../program/command.ts";
 import { showRun } from "../runs/run-show.ts";
-import { askedFor, judgmentValue } from "./queue-client.ts";
+import { judgmentValue, namedQueue } from "./queues.ts";
 
-/** How many items were judged by whoever typed the lines. */
+export async function queueWork(call: Call): Promise<undefined> {
+  const { json, io } = call;
+  const { client, queue } = await namedQueue(call);
+  const input = createInterface({ input: process.stdin });
+  try {
+    // With --json standard output holds the total alone; the dialogue goes to standard error.
+    const shown = json ? { ...io, out: io.err } : io;
+    const judged = await workThrough(client, queue, shown, input[Symbol.asyncIterator]());
+    io.out(json ? JSON.stringify({ judged }) : `${formatCount(judged, "item")} judged`);
+  } finally {
+    input.close();
+  }
+}
+
+/** Offers items and takes typed lines as judgments until the queue is empty or the lines end. Returns how many items were judged. */
 export async function workThrough(
   client: Client,
   queue: QueueInfo,
@@ -37,7 +55,7 @@ async function settle(
   io: Io,
   lines: AsyncIterator<string>,
 ): Promise<"judged" | "skipped" | "gone" | "quit"> {
-  const { queueId, judgment } = queue;
+  const { queueId } = queue;
   for (;;) {
     io.out(io.paint.bold(`${printable(asked(queue))}, with a note if you like; s REASON skips, q ends`));
     const { done, value: line = "" } = await lines.next();
@@ -48,26 +66,27 @@ async function settle(
         return "quit";
       }
       if (word === "s") {
-        if (rest === "") throw new AppError("unusable_input", { problem: "say why: s REASON" });
+        if (rest === "") throw unusableInput("say why: s REASON");
         await client.queues.skip(queueId, item.itemId, { reason: rest });
         return "skipped";
       }
-      const value = judgmentValue(judgment, labelled(queue, word));
-      const after = await client.queues.judge(queueId, item.itemId, { value, ...(rest === "" ? {} : { note: rest }) });
+      const value = judgmentValue(queue.judgment, labelled(queue, word));
+      const judgment = defined({ value, note: rest || undefined });
+      const after = await client.queues.judge(queueId, item.itemId, judgment);
       io.out(io.paint.green(`Judged: ${printable(String(value))} (${after.state})\n`));
       return "judged";
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       io.err(error.message);
       if (GONE.includes(error.code)) return "gone";
-      if (done || !RECOVERABLE.includes(error.code)) throw error;
+      if (done || !TRY_AGAIN.includes(error.code)) throw error;
     }
   }
 }
 
-/** After these there is another item to ask for. */
+/** After these refusals the next item is asked for. */
 const GONE: readonly string[] = ["queue_slot_taken", "queue_item_state", "queue_already_judged", "not_found"];
-const RECOVERABLE: readonly string[] = ["unusable_input", "validation_error"];
+const TRY_AGAIN: readonly string[] = ["unusable_input", "validation_error"];
 
 function asked({ judgment }: QueueInfo): string {
   if (judgment.kind !== "label") return askedFor(judgment);
