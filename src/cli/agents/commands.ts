@@ -1,4 +1,4 @@
-import { type AnyCommand, CLIENT, command, type Flags } from "../program/command.ts";
+import { type AnyCommand, command, type Flags } from "../program/command.ts";
 
 const AGENT = { name: "AGENT", summary: "The id of an agent, like local.acme.triage." } as const;
 const PACK = {
@@ -6,71 +6,62 @@ const PACK = {
   summary: "A folder with a pack.json, or an archive of one: .tar, .tar.gz or .tgz.",
 } as const;
 
-export const agentList = command({
-  name: "agent list",
-  summary: "List the agents of a server that this key can see.",
-  args: [],
-  flags: {},
-  settings: CLIENT,
-  examples: ["assay agent list"],
-  load: async () => (await import("./agent-list.ts")).agentList,
-});
-
-export const agentShow = command({
-  name: "agent show",
-  summary: "Show an agent of a server and its versions.",
-  args: [AGENT],
-  flags: {},
-  settings: CLIENT,
-  examples: ["assay agent show local.acme.triage"],
-  load: async () => (await import("./agent-show.ts")).agentShow,
-});
-
-export const agentValidate = command({
-  name: "agent validate",
-  summary: "Check packs of agents, and list everything that is wrong with them.",
-  about:
-    "Prompts, schemas and suites that a pack refers to are read as they are when it is installed. Whether the host that it is for " +
-    "trusts its signature, and serves what it needs, only that host can tell. Needs no server.",
-  args: [{ ...PACK, many: true }],
-  flags: {},
-  settings: [],
-  examples: ["assay agent validate packs/triage", "assay agent validate dist/triage-1.2.0.tgz"],
-  exits: { 0: "there is no problem", 2: "there is at least one problem, or a pack cannot be read" },
-  load: async () => (await import("./agent-validate.ts")).agentValidate,
-});
-
-export const agentInstall = command({
-  name: "agent install",
-  summary: "Install a pack of agents on a server, for the tenant of the key.",
-  about:
-    "What is installed under a name and a version never changes: to change an agent, raise the version of its pack. A server takes packs " +
-    "that one of its publisher keys signed, and others only when it was started with --allow-unsigned. With `assay serve --packs` packs " +
-    "are there for every tenant.",
-  args: [PACK],
-  flags: {},
-  settings: CLIENT,
-  examples: ["assay agent install packs/triage", "assay agent install dist/triage-1.2.0.tgz"],
-  exits: { 2: "the pack was refused, or cannot be read", 3: "the key may not install, or the pack is not trusted" },
-  load: async () => (await import("./agent-install.ts")).agentInstall,
-});
+const agents = () => import("./agents.ts");
+const packs = () => import("./packs.ts");
 
 export const SIGN_AGENT_FLAGS = {
   key: { type: "text", value: "FILE", summary: "An Ed25519 private key in PEM." },
 } as const satisfies Flags;
 
-export const agentSign = command({
-  name: "agent sign",
-  summary: "Sign a pack of agents: write pack.files.sig beside its pack.json.",
-  about:
-    "The signature covers every file of the pack but itself, by name and content. Make a key with openssl genpkey -algorithm ed25519 " +
-    "-out publisher.pem, and give its public half (openssl pkey -in publisher.pem -pubout) to those who run hosts. Needs no server.",
-  args: [{ name: "DIR", summary: "The folder of the pack." }],
-  flags: SIGN_AGENT_FLAGS,
-  settings: [],
-  examples: ["assay agent sign packs/triage --key publisher.pem"],
-  exits: { 2: "the pack is not valid, or the key is not one to sign with" },
-  load: async () => (await import("./agent-sign.ts")).agentSign,
-});
-
-export const AGENT_COMMANDS: readonly AnyCommand[] = [agentList, agentShow, agentValidate, agentInstall, agentSign];
+export const AGENT_COMMANDS: readonly AnyCommand[] = [
+  command({
+    name: "agent list",
+    summary: "List the agents of a server that this key can see.",
+    examples: ["assay agent list"],
+    load: async () => (await agents()).agentList,
+  }),
+  command({
+    name: "agent show",
+    summary: "Show an agent of a server and its versions.",
+    args: [AGENT],
+    examples: ["assay agent show local.acme.triage"],
+    load: async () => (await agents()).agentShow,
+  }),
+  command({
+    name: "agent validate",
+    summary: "Check packs of agents, and list everything that is wrong with them.",
+    about:
+      "Prompts, schemas and suites that a pack refers to are read as at its installation. Whether a host trusts the signature of the pack " +
+      "and serves what the pack needs can only be checked by that host. Needs no server.",
+    args: [{ ...PACK, many: true }],
+    settings: [],
+    examples: ["assay agent validate packs/triage", "assay agent validate dist/triage-1.2.0.tgz"],
+    exits: { 0: "there is no problem", 2: "there is at least one problem, or a pack cannot be read" },
+    load: async () => (await packs()).agentValidate,
+  }),
+  command({
+    name: "agent install",
+    summary: "Install a pack of agents on a server, for the tenant of the key.",
+    about:
+      "A pack that is installed never changes: to change an agent, raise the version of its pack. A server takes packs " +
+      "that one of its publisher keys signed, and others only when it was started with --allow-unsigned. With `assay serve --packs` packs " +
+      "are installed for every tenant.",
+    args: [PACK],
+    examples: ["assay agent install packs/triage", "assay agent install dist/triage-1.2.0.tgz"],
+    exits: { 2: "the pack was refused, or cannot be read", 3: "the key may not install, or the pack is not trusted" },
+    load: async () => (await packs()).agentInstall,
+  }),
+  command({
+    name: "agent sign",
+    summary: "Sign a pack of agents: write pack.files.sig next to its pack.json.",
+    about:
+      "The signature covers every other file of the pack, by name and content. Make a key with openssl genpkey -algorithm ed25519 " +
+      "-out publisher.pem, and give its public half (openssl pkey -in publisher.pem -pubout) to those who run hosts. Needs no server.",
+    args: [{ name: "DIR", summary: "The folder of the pack." }],
+    flags: SIGN_AGENT_FLAGS,
+    settings: [],
+    examples: ["assay agent sign packs/triage --key publisher.pem"],
+    exits: { 2: "the pack is not valid, or the file holds no Ed25519 private key" },
+    load: async () => (await packs()).agentSign,
+  }),
+];

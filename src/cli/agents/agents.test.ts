@@ -23,7 +23,7 @@ const pack = (manifest?: unknown, more?: Parameters<typeof packFiles>[1]) =>
   writePack(tempDir(), packFiles(manifest, more));
 
 describe("assay agent validate", () => {
-  test("says of a good pack what is in it", async () => {
+  test("lists the contents of a valid pack", async () => {
     const folder = pack();
     expect(await assay(["validate", folder])).toMatchObject({
       code: 0,
@@ -52,7 +52,7 @@ describe("assay agent validate", () => {
 });
 
 describe("assay agent sign", () => {
-  test("writes a signature that can be made again and changes nothing else", async () => {
+  test("writes the same signature again and changes nothing else", async () => {
     const folder = pack();
     const before = JSON.parse((await assay(["validate", "--json", folder])).out).packs[0].sha256;
     expect(await assay(["sign", folder, "--key", keyFile()])).toMatchObject({ code: 0 });
@@ -63,7 +63,7 @@ describe("assay agent sign", () => {
     expect(after).toMatchObject({ signed: true, sha256: before });
   });
 
-  test("signs no pack that could not be installed, and with no key that is none", async () => {
+  test("refuses an invalid pack, and a file that is no key", async () => {
     const bad = pack(packManifest({ version: "x" }));
     expect(await assay(["sign", bad, "--key", keyFile()])).toMatchObject({ code: 2 });
     const good = pack();
@@ -87,20 +87,20 @@ describe("against a server", () => {
   });
   afterAll(() => host.close());
 
-  test("there is nothing to list at first, and something to do about it", async () => {
+  test("an empty list names the command that installs a pack", async () => {
     const { code, out, err } = await assay(["list"], env);
     expect([code, out]).toEqual([0, ""]);
     expect(err).toMatch(/assay agent install PACK/);
     expect((await assay(["list", "--json"], env)).out).toBe('{"agents":[],"total":0}\n');
   });
 
-  test("a pack that is not signed is not installed, and that is told as not allowed", async () => {
+  test("a pack that is not signed is refused with exit code 3", async () => {
     const { code, err } = await assay(["install", pack()], env);
     expect(code).toBe(3);
     expect(err).toMatch(/not signed.*--allow-unsigned/);
   });
 
-  test("a signed one is, and can be listed and shown", async () => {
+  test("a signed pack is installed, and can be listed and shown", async () => {
     const folder = pack();
     await assay(["sign", folder, "--key", keyFile()]);
     const installed = await assay(["install", folder], env);
@@ -128,7 +128,7 @@ describe("against a server", () => {
     expect(json).toMatchObject({ agent: { packVersion: "1.0.0" }, versions: [{ signedBy: "Acme" }] });
   });
 
-  test("what is refused says why, with the exit code for it", async () => {
+  test("each refusal has its exit code", async () => {
     expect(await assay(["show", "local.acme.none.here"], env)).toMatchObject({ code: 2 });
     expect(await assay(["install", pack()], as("viewer"))).toMatchObject({ code: 3 });
     expect(await assay(["list"], as("other"))).toMatchObject({ code: 0, out: "" });
