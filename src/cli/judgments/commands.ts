@@ -1,13 +1,13 @@
-import { type AnyCommand, CLIENT, command, type Flags, RUN } from "../program/command.ts";
+import { type AnyCommand, command, type Flags, RUN } from "../program/command.ts";
 
 export const ANNOTATE_FLAGS = {
   rating: { type: "text", value: "N", choices: ["1", "2", "3", "4", "5"], summary: "How good it is, 1 to 5." },
   up: { type: "switch", summary: "Thumbs up: the same as --rating 5." },
   down: { type: "switch", summary: "Thumbs down: the same as --rating 1." },
-  correction: { type: "text", value: "TEXT|@FILE|-", summary: "What it should have been; - is standard input." },
-  label: { type: "text", value: "LABEL", summary: "A word for what it is, such as pass, fail or wrong-tone." },
-  flag: { type: "switch", summary: "Somebody should look at this. Open until it is closed with --close." },
-  note: { type: "text", value: "TEXT", summary: "A remark; with --close, what came of it." },
+  correction: { type: "text", value: "TEXT|@FILE|-", summary: "The correct output; - is standard input." },
+  label: { type: "text", value: "LABEL", summary: "A word such as pass, fail or wrong-tone." },
+  flag: { type: "switch", summary: "Ask for a second look. Open until it is closed with --close." },
+  note: { type: "text", value: "TEXT", summary: "A remark; with --close, the outcome." },
   event: { type: "text", value: "ID", summary: "Judge this event of the run." },
   node: { type: "text", value: "ID", summary: "Judge this node of the run." },
   supersedes: { type: "text", value: "ANNOTATION", summary: "Replace this earlier judgment of yours on the run." },
@@ -17,31 +17,7 @@ export const ANNOTATE_FLAGS = {
   close: { type: "text", value: "ANNOTATION", summary: "Close a flag; needs --note." },
 } as const satisfies Flags;
 
-export const annotate = command({
-  name: "annotate",
-  summary: "Judge a run, one of its events or one of its nodes; or withdraw a judgment, or close a flag.",
-  about:
-    "Say one thing at a time: --rating, --up, --down, --correction, --label or --flag. Runs can be judged while they go on " +
-    "and after they have ended. Nothing is ever overwritten: what is replaced or withdrawn stays on record and counts no more.",
-  args: [{ ...RUN, optional: true }],
-  flags: ANNOTATE_FLAGS,
-  settings: CLIENT,
-  examples: [
-    'assay annotate run-01k4… --rating 4 --note "right, but long"',
-    "assay annotate run-01k4… --node draft --correction @better.txt",
-    "assay annotate run-01k4… --label wrong-tone --event evt-01k4…",
-    "assay annotate run-01k4… --up --supersedes ann-01k4…",
-    'assay annotate --retract ann-01k4… --reason "wrong run"',
-    'assay annotate --close ann-01k4… --note "fixed in 2.1"',
-  ],
-  exits: {
-    2: "not understood, or refused by the state of things: it is replaced or closed already, or there is no such run",
-    3: "not allowed: it is somebody else's, or the key may not judge",
-  },
-  load: async () => (await import("./annotate.ts")).annotate,
-});
-
-/** Which judgments: what lists and exports have in common. */
+/** The filters of lists and exports. */
 export const ANNOTATION_FILTERS = {
   workflow: { type: "text", value: "ID", summary: "Only on runs of this workflow." },
   agent: { type: "text", value: "ID", summary: "Only on runs of this agent." },
@@ -76,25 +52,126 @@ export const ANNOTATIONS_FLAGS = {
   search: { type: "text", value: "WORDS", summary: "Notes and corrections with words that begin like these." },
   limit: { type: "integer", value: "N", min: 1, summary: "How many; 50 unless given." },
   all: { type: "switch", summary: "All of them." },
-  watch: { type: "switch", summary: "Show what is recorded, replaced, withdrawn and closed from now on." },
+  watch: {
+    type: "switch",
+    summary: "Show judgments as they are recorded, replaced, withdrawn and closed from now on.",
+  },
 } as const satisfies Flags;
 
-export const annotations = command({
-  name: "annotations",
-  summary: "List judgments, newest first: on one run, or across runs.",
-  about:
-    "What is no longer live says so. With --watch, a line for each change until interrupted; a lost connection is taken up " +
-    "where it broke off. With --json as well, one JSON object { event, data } per line.",
-  args: [{ ...RUN, optional: true }],
-  flags: ANNOTATIONS_FLAGS,
-  settings: CLIENT,
-  examples: [
-    "assay annotations run-01k4…",
-    "assay annotations --workflow report --signal correction --from 7d",
-    'assay annotations --search "invoice total" --all --json',
-    "assay annotations --flagged --watch",
-  ],
-  load: async () => (await import("./annotations.ts")).annotations,
-});
+export const FEEDBACK_SUMMARY_FLAGS = {
+  workflow: { type: "text", value: "ID", summary: "Only runs of this workflow." },
+  agent: { type: "text", value: "ID", summary: "Only runs of this agent." },
+  node: { type: "text", value: "ID", summary: "Only judgments about this node; all runs are counted." },
+  from: {
+    type: "text",
+    value: "TIME",
+    summary: "Runs that ended since: an instant, a day, or how long ago, such as 7d.",
+  },
+  to: { type: "text", value: "TIME", summary: "Runs that ended before that." },
+  groupBy: {
+    type: "text",
+    value: "WHAT",
+    choices: ["workflow", "agent", "node", "day"],
+    summary: "A line for each workflow, agent, node or day.",
+  },
+} as const satisfies Flags;
 
-export const ANNOTATION_COMMANDS: readonly AnyCommand[] = [annotate, annotations];
+export const EXPORT_FLAGS = {
+  output: { type: "text", value: "FILE", summary: "Write to this file; compressed when the name ends in .gz." },
+  force: { type: "switch", summary: "Replace the file when it exists." },
+  run: { type: "text", value: "ID", summary: "Only on this run." },
+  ...ANNOTATION_FILTERS,
+} as const satisfies Flags;
+
+export const IMPORT_FLAGS = {
+  dryRun: { type: "switch", summary: "Only show what an import would change." },
+} as const satisfies Flags;
+
+export const JUDGMENT_COMMANDS: readonly AnyCommand[] = [
+  command({
+    name: "annotate",
+    summary: "Judge a run, one of its events or one of its nodes; or withdraw a judgment, or close a flag.",
+    args: [{ ...RUN, optional: true }],
+    about:
+      "Give one signal at a time: --rating, --up, --down, --correction, --label or --flag. Runs can be judged while they are active " +
+      "and after they have ended. Nothing is overwritten: a judgment that is replaced or withdrawn stays on record and no longer counts.",
+    flags: ANNOTATE_FLAGS,
+    examples: [
+      'assay annotate run-01k4… --rating 4 --note "right, but long"',
+      "assay annotate run-01k4… --node draft --correction @better.txt",
+      "assay annotate run-01k4… --label wrong-tone --event evt-01k4…",
+      "assay annotate run-01k4… --up --supersedes ann-01k4…",
+      'assay annotate --retract ann-01k4… --reason "wrong run"',
+      'assay annotate --close ann-01k4… --note "fixed in 2.1"',
+    ],
+    exits: {
+      2: "the flags or the state do not allow it: the judgment is replaced, the flag closed, or the run does not exist",
+      3: "not allowed: the judgment is another author's, or the key may not judge",
+    },
+    load: async () => (await import("./annotate.ts")).annotate,
+  }),
+  command({
+    name: "annotations",
+    summary: "List judgments, newest first: on one run, or across runs.",
+    args: [{ ...RUN, optional: true }],
+    about:
+      "Judgments that are not live show their state. With --watch, a line for each change until interrupted; a lost connection " +
+      "resumes where it broke off. With --json as well, one JSON object { event, data } per line.",
+    flags: ANNOTATIONS_FLAGS,
+    examples: [
+      "assay annotations run-01k4…",
+      "assay annotations --workflow report --signal correction --from 7d",
+      'assay annotations --search "invoice total" --all --json',
+      "assay annotations --flagged --watch",
+    ],
+    load: async () => (await import("./annotations.ts")).annotations,
+  }),
+  command({
+    name: "feedback summary",
+    summary: "Show how runs were judged: ratings, corrections, flags, labels, and rates with their intervals.",
+    about:
+      "Counts runs that have ended and judgments that are live. People come first; agents and code are shown apart and are " +
+      "in no figure of people. An interval is Wilson's, of 95 %.",
+    flags: FEEDBACK_SUMMARY_FLAGS,
+    examples: [
+      "assay feedback summary --from 7d",
+      "assay feedback summary --workflow report --group-by day",
+      "assay feedback summary --group-by agent --json",
+    ],
+    load: async () => (await import("./feedback.ts")).feedbackSummary,
+  }),
+  command({
+    name: "export",
+    summary: "Write judgments with their whole history, as JSON lines.",
+    about:
+      "Oldest first, in every state, to standard output or a file. docs/formats/judgments.md describes the lines. With " +
+      "--output the file appears when it is complete; with --json as well, the number of judgments in it is printed.",
+    flags: EXPORT_FLAGS,
+    examples: [
+      "assay export --output judgments.jsonl.gz",
+      "assay export --workflow report --actor-kind person --from 30d > report.jsonl",
+    ],
+    exits: {
+      2: "a filter is not valid, or the file cannot be written",
+      4: "the server could not be reached, or the export broke off",
+    },
+    load: async () => (await import("./export.ts")).exportJudgments,
+  }),
+  command({
+    name: "import",
+    summary: "Import judgments that `export` wrote, on this host or another.",
+    about:
+      "Ids, authors, times and history are kept. Judgments that are here already stay as they are or are brought up to date, so a file can " +
+      "be imported again. A file that is truncated or of another format is refused before anything is sent; a line that " +
+      "is refused is named, and the others are imported.",
+    args: [{ name: "FILE", summary: "A file made by `export`, also compressed; - for standard input." }],
+    flags: IMPORT_FLAGS,
+    examples: ["assay import judgments.jsonl.gz --dry-run", "assay import judgments.jsonl.gz"],
+    exits: {
+      0: "every line is imported, or was before",
+      2: "the file is of another format or truncated, or lines of it were refused",
+      3: "the key may not import judgments",
+    },
+    load: async () => (await import("./import.ts")).importJudgments,
+  }),
+];

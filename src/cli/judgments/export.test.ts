@@ -7,8 +7,8 @@ import { recordedIo } from "../../testing/recorded-io.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import type { Call } from "../program/command.ts";
 import type { Config } from "../settings/settings.ts";
+import type { EXPORT_FLAGS } from "./commands.ts";
 import { exportJudgments } from "./export.ts";
-import type { EXPORT_FLAGS } from "./judgments-commands.ts";
 
 const HEADER = '{"type":"header","format":"assay-judgments","version":1}\n';
 const LINE = '{"type":"annotation"}\n';
@@ -28,7 +28,7 @@ function call(output: string | undefined, io = recordedIo()): Call<typeof EXPORT
   return { args: [], flags, json: false, config, given: new Set(), isSet: () => false, io };
 }
 
-describe("an export that breaks off", () => {
+describe("an export that ends early", () => {
   const broken: readonly (readonly [string, (response: ServerResponse) => void])[] = [
     ["without its end", (response) => response.end(HEADER + LINE)],
     ["in the middle of a line", (response) => response.end(HEADER + LINE.slice(0, 9))],
@@ -42,7 +42,7 @@ describe("an export that breaks off", () => {
       },
     ],
   ];
-  test.each(broken)("%s leaves no file behind, and says so", async (_, how) => {
+  test.each(broken)("%s leaves no file behind, and is an error", async (_, how) => {
     answer = how;
     const folder = tempDir();
     const file = join(folder, "out.jsonl");
@@ -51,14 +51,14 @@ describe("an export that breaks off", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("is no whole one on standard output either", async () => {
+  test("is an error on standard output too", async () => {
     answer = (response) => response.end(HEADER + LINE);
     await expect(exportJudgments(call(undefined))).rejects.toMatchObject({ code: "unreachable" });
   });
 });
 
-describe("an export that is whole", () => {
-  test("is printed line by line, as it came", async () => {
+describe("a complete export", () => {
+  test("is printed line by line, unchanged", async () => {
     answer = (response) => response.end(`${HEADER}${LINE}{"type":"end","count":1}\n`);
     const io = recordedIo();
     await exportJudgments(call(undefined, io));

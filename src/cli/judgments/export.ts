@@ -7,8 +7,8 @@ import { connect } from "../client/client.ts";
 import { refuseExisting, writeWhole } from "../files/write-file.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Call } from "../program/command.ts";
-import { annotationFilter } from "./annotation-filter.ts";
-import type { EXPORT_FLAGS } from "./judgments-commands.ts";
+import { annotationFilter } from "./annotations.ts";
+import type { EXPORT_FLAGS } from "./commands.ts";
 
 export async function exportJudgments(call: Call<typeof EXPORT_FLAGS>): Promise<undefined> {
   const { flags, json, io } = call;
@@ -29,14 +29,14 @@ async function toStandardOutput(call: Call<typeof EXPORT_FLAGS>): Promise<void> 
   try {
     for await (const line of copied(call, io.outClosed, { judgments: 0 })) io.out(line.slice(0, -1));
   } catch (error) {
-    // Nobody reads any further, which is no failure of ours.
+    // A reader that closes the pipe is not an error.
     if (!io.outClosed.aborted) throw error;
   }
 }
 
-const TOLD_EVERY = 1000;
+const PROGRESS_EVERY = 1000;
 
-/** The server's lines as they come. Throws at the end unless they were all there, so that no half is taken for a whole. */
+/** The server's lines as they come. Throws at the end unless all of them came: a part must not be taken for the whole. */
 async function* copied(
   { flags, config, io }: Call<typeof EXPORT_FLAGS>,
   signal: AbortSignal,
@@ -51,7 +51,7 @@ async function* copied(
     lines += 1;
     last = Buffer.from(line).toString("utf8");
     yield `${last}\n`;
-    if (lines % TOLD_EVERY === 0) io.progress(formatCount(lines, "judgment"));
+    if (lines % PROGRESS_EVERY === 0) io.progress(formatCount(lines, "judgment"));
   }
   written.judgments = lines - 2;
   const end = jsonOf(last);

@@ -1,16 +1,15 @@
-import { readJudgments } from "../../formats/judgments/judgment-lines.ts";
+import { headerLine, type JudgmentEntry, judgmentLine, readJudgments } from "../../formats/judgments/judgment-lines.ts";
+import { AppError } from "../../protocol/errors.ts";
 import type { ImportResponse } from "../../protocol/judgments/judgment-file.ts";
-import { connect } from "../client/client.ts";
+import { type Client, connect } from "../client/client.ts";
 import { seekable, textLines } from "../files/seekable-input.ts";
 import { formatCount } from "../output/amount.ts";
-import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { batchesOf, sendBatch } from "./import-batches.ts";
-import type { IMPORT_FLAGS } from "./judgments-commands.ts";
+import type { IMPORT_FLAGS } from "./commands.ts";
 
-/** As many as anybody reads; all are counted. */
+/** More refusals are counted, and not listed. */
 const REFUSALS_LISTED = 1000;
 
 type Tally = Omit<ImportResponse, "refused"> & { refused: ImportResponse["refused"]; refusedCount: number };
@@ -19,7 +18,7 @@ export async function importJudgments(call: Call<typeof IMPORT_FLAGS>): Promise<
   const { args, flags, json, io } = call;
   const input = await seekable(args[0] ?? "");
   try {
-    // Read to the end first: a file that is cut must not be imported in part.
+    // Read to the end first: a truncated file is not imported in part.
     for await (const _ of readJudgments(textLines(input.path)));
     const tally = await send(call, input.path);
     if (json) io.out(JSON.stringify({ ...tally, dryRun: flags.dryRun }));
@@ -32,25 +31,25 @@ export async function importJudgments(call: Call<typeof IMPORT_FLAGS>): Promise<
 
 async function send({ flags, json, config, io }: Call<typeof IMPORT_FLAGS>, path: string): Promise<Tally> {
   const client = connect(config);
-  const tally: Tally = { imported: 0, updated: 0, unchanged: 0, refused: [], refusedCount: 0 };
+  const tally: Tally = { ...NONE, refused: [], refusedCount: 0 };
   let reached = 1;
   try {
     for await (const batch of batchesOf(readJudgments(textLines(path)))) {
-      const answer = "problem" in batch ? refusalOf(batch) : await sendBatch(client, batch, flags.dryRun);
+      const answer = "problem" in batch ? { ...NONE, refused: [batch] } : await sendBatch(client, batch, flags.dryRun);
       count(tally, answer);
       if (!json) for (const one of answer.refused) io.err(`Line ${one.line}: ${printable(one.problem)}`);
       reached = batch.line;
       io.progress(`line ${reached}`);
     }
   } catch (error) {
-    tellHowFar(io, tally, reached);
+    if (tally.imported + tally.updated > 0) {
+      io.err(
+        `Stopped after line ${reached}. To continue, import the file again: lines that were imported stay as they are.`,
+      );
+    }
     throw error;
   }
   return tally;
-}
-
-function refusalOf({ line, problem }: { readonly line: number; readonly problem: string }): ImportResponse {
-  return { imported: 0, updated: 0, unchanged: 0, refused: [{ line, problem }] };
 }
 
 function count(tally: Tally, { imported, updated, unchanged, refused }: ImportResponse): void {
@@ -61,13 +60,76 @@ function count(tally: Tally, { imported, updated, unchanged, refused }: ImportRe
   tally.refused.push(...refused.slice(0, REFUSALS_LISTED - tally.refused.length));
 }
 
-function tellHowFar(io: Io, { imported, updated }: Tally, line: number): void {
-  if (imported + updated === 0) return;
-  io.err(`Stopped after line ${line}. Import the file again to go on: what is here already stays as it is.`);
-}
-
 function tallyText({ imported, updated, unchanged, refusedCount }: Tally, dryRun: boolean): string {
   const would = dryRun ? "would be " : "";
   const judgments = formatCount(imported, "judgment");
   return `${judgments} ${would}imported, ${updated} ${would}updated, ${unchanged} unchanged, ${refusedCount} refused`;
+}
+
+/** Successive lines of the file. */
+export interface Batch {
+  readonly firstLine: number;
+  /** The number of the last one. */
+  readonly line: number;
+  readonly texts: readonly string[];
+}
+
+const LINES_MAX = 500;
+/** Less than half of the largest body that a host takes by default. */
+const BYTES_MAX = 400_000;
+
+/** Batches of lines in the order of the file, and between them each line that is no judgment. */
+export async function* batchesOf(
+  entries: AsyncIterable<JudgmentEntry>,
+): AsyncGenerator<Batch | Extract<JudgmentEntry, { problem: string }>> {
+  let texts: string[] = [];
+  let bytes = 0;
+  let line = 0;
+  const take = (): Batch => {
+    const batch = { firstLine: line - texts.length + 1, line, texts };
+    texts = [];
+    bytes = 0;
+    return batch;
+  };
+  for await (const entry of entries) {
+    const text = "judgment" in entry ? judgmentLine(entry.judgment) : "";
+    const size = Buffer.byteLength(text) + 1;
+    const fits = entry.line === line + 1 && texts.length < LINES_MAX && bytes + size <= BYTES_MAX;
+    if (texts.length > 0 && (!fits || "problem" in entry)) yield take();
+    if ("problem" in entry) {
+      yield entry;
+      continue;
+    }
+    texts.push(text);
+    bytes += size;
+    line = entry.line;
+  }
+  if (texts.length > 0) yield take();
+}
+
+/** Sends a batch; in halves where it is larger than the host takes. */
+export async function sendBatch(client: Client, batch: Batch, dryRun: boolean): Promise<ImportResponse> {
+  const { firstLine, line, texts } = batch;
+  const body = `{"lines":[${[headerLine({}), ...texts].join(",")}],"firstLine":${firstLine},"dryRun":${dryRun}}`;
+  try {
+    return await client.judgments.import(body);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "payload_too_large") throw error;
+    if (texts.length === 1) return { ...NONE, refused: [{ line, problem: "it is longer than the server takes" }] };
+    const half = Math.ceil(texts.length / 2);
+    const middle = firstLine + half;
+    const first = await sendBatch(client, { firstLine, line: middle - 1, texts: texts.slice(0, half) }, dryRun);
+    return sum(first, await sendBatch(client, { firstLine: middle, line, texts: texts.slice(half) }, dryRun));
+  }
+}
+
+const NONE: ImportResponse = { imported: 0, updated: 0, unchanged: 0, refused: [] };
+
+function sum(a: ImportResponse, b: ImportResponse): ImportResponse {
+  return {
+    imported: a.imported + b.imported,
+    updated: a.updated + b.updated,
+    unchanged: a.unchanged + b.unchanged,
+    refused: [...a.refused, ...b.refused],
+  };
 }

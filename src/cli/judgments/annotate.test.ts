@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tempDir } from "../../testing/temp-dir.ts";
 import type { FlagValues } from "../program/command.ts";
-import { annotationRequest } from "./annotation-request.ts";
+import { annotationRequest } from "./annotate.ts";
 import type { ANNOTATE_FLAGS } from "./commands.ts";
 
 type Given = FlagValues<typeof ANNOTATE_FLAGS>;
@@ -13,7 +13,7 @@ function request(runId: string | undefined, given: Partial<Given>) {
   return annotationRequest(runId, { ...none, ...given });
 }
 
-describe("what annotate sends", () => {
+describe("the request of annotate", () => {
   test.each<[Partial<Given>, object]>([
     [{ rating: "4" }, { kind: "rating", rating: 4 }],
     [{ up: true }, { kind: "rating", rating: 5 }],
@@ -25,7 +25,7 @@ describe("what annotate sends", () => {
     expect(request("run-1", given)).toEqual({ does: "annotate", runId: "run-1", body: { signal } });
   });
 
-  test("has everything that was said, and nothing else", () => {
+  test("has every flag that was given, and nothing else", () => {
     const given = { flag: true, note: "odd", event: "evt-1", node: "a", supersedes: "ann-1", confidence: "0.25" };
     expect(request("run-1", given)).toEqual({
       does: "annotate",

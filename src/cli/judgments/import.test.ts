@@ -4,7 +4,7 @@ import { type ImportRequest, Judgment } from "../../protocol/judgments/judgment-
 import { parse } from "../../protocol/schema.ts";
 import { foreignLine } from "../../testing/judgment-files.ts";
 import { connect } from "../client/client.ts";
-import { type Batch, batchesOf, sendBatch } from "./import-batches.ts";
+import { type Batch, batchesOf, sendBatch } from "./import.ts";
 
 function entry(line: number, note = ""): JudgmentEntry {
   const { type: _, ...judgment } = foreignLine({ note });
