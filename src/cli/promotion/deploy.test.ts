@@ -34,7 +34,7 @@ const deploy = (name: string, ...flags: readonly string[]) => [
 ];
 
 describe("assay agent deploy", () => {
-  test("promotes step by step, and shows what became of it", async () => {
+  test("promotes step by step, and shows the deployments", async () => {
     expect(await assay(deploy("cli", "--to", "test"))).toMatchObject({ exit: 0, err: "" });
     await assay(deploy("cli", "--to", "staged"));
     const active = await assay(deploy("cli", "--to", "active", "--channel", "canary", "--json"));
@@ -47,7 +47,7 @@ describe("assay agent deploy", () => {
     expect((await assay(deploy("cli", "--pause"))).out).toContain("paused");
   });
 
-  test("shows every condition of a refusal, with what was needed", async () => {
+  test("shows every condition of a refusal, with the value that is needed", async () => {
     await bench.about("strict").policy({ promote: { test: { requiredEval: { suite: SUITE } } } });
     const evalRunId = await bench.about("strict").evaluated("1.1.0");
     const { exit, err, out } = await assay(deploy("strict", "--to", "test", "--eval", evalRunId));
@@ -59,25 +59,25 @@ describe("assay agent deploy", () => {
     expect(err).toMatch(/More: assay run show run-/);
   });
 
-  test("tells in JSON what it tells in words", async () => {
+  test("prints the conditions of a refusal as JSON too", async () => {
     const { exit, out, err } = await assay([...deploy("worded", "--to", "test"), "--json"], "viewer");
     expect({ exit, out }).toEqual({ exit: 3, out: "" });
     expect(JSON.parse(err)).toMatchObject({ error: "forbidden", details: { conditions: [{ met: false }] } });
   });
 
-  test("waits for people when told to, and else says how they decide", async () => {
+  test("waits for approval with --wait, and names the command that decides without it", async () => {
     const agent = bench.about("asked");
     await agent.policy({ promote: { test: { gate: { requiredRole: "reviewer" } } } });
     const first = await assay(deploy("asked", "--to", "test"));
     expect(first.exit).toBe(5);
-    expect(first.err).toContain("people are asked");
+    expect(first.err).toContain("it waits for approval");
     const [, runId = ""] = /assay resolve (run-\S+) gate-\1 accept\|reject/.exec(first.err) ?? [];
     const waiting = assay(deploy("asked", "--to", "test", "--wait", "20"));
     await agent.vote(runId, "granted");
     expect(await waiting).toMatchObject({ exit: 0, out: expect.stringContaining(`gate-${runId}`) });
   });
 
-  test("ends in a no when people say no", async () => {
+  test("exits with 1 when approval is refused", async () => {
     const agent = bench.about("turned-down");
     await agent.policy({ promote: { test: { gate: { requiredRole: "reviewer" } } } });
     const first = await assay([...deploy("turned-down", "--to", "test"), "--json"]);
@@ -88,7 +88,7 @@ describe("assay agent deploy", () => {
   });
 
   test.each([[[]], [["--to", "test", "--pause"]], [["--to", "live"]], [["--channel", "stable"]]])(
-    "with %j is a mistake, and nothing is sent",
+    "with %j is refused before anything is sent",
     async (flags) => {
       const { exit, out } = await assay(deploy("mistaken", ...flags));
       expect({ exit, out }).toEqual({ exit: 2, out: "" });
@@ -97,7 +97,7 @@ describe("assay agent deploy", () => {
 });
 
 describe("assay policy", () => {
-  test("sets, shows and removes what transitions need", async () => {
+  test("sets, shows and removes the rules of transitions", async () => {
     const file = join(folder, "policy.json");
     const gate = { requiredRole: "reviewer", quorum: 2 };
     const strict = { suite: SUITE, requiredPassScore: 0.9, maxAgeSec: 604_800, requireCertificate: true };
@@ -152,7 +152,7 @@ describe("assay policy", () => {
     expect(await refused("--evidence-task", "a")).toContain("it has none");
   });
 
-  test("says what is wrong with the file, and sets nothing", async () => {
+  test("names the problem of a file, and sets nothing", async () => {
     const file = join(folder, "wrong.json");
     writeFileSync(file, JSON.stringify({ promote: { active: { gate: { requiredRole: "wizard" } } } }));
     const wrong = await assay(["policy", "set", "local.test.wrong", file]);
