@@ -9,7 +9,7 @@ import { tempDir } from "../src/testing/temp-dir.ts";
 
 const BIN = fileURLToPath(new URL("../bin/assay.js", import.meta.url));
 
-test("ctrl-c ends what an evaluation started, and --resume goes on with it", async () => {
+test("ctrl-c ends the programs of an evaluation, and --resume resumes it", async () => {
   const folder = tempDir();
   const at = (name: string) => join(folder, name);
   const tasks = ["a", "b", "c"].map((taskId) => ({
@@ -75,9 +75,9 @@ test("ctrl-c ends what an evaluation started, and --resume goes on with it", asy
   expect(() => process.kill(pid, 0)).toThrow();
   expect([existsSync(at("out.json")), existsSync(at("out.xml"))]).toEqual([false, false]);
   expect((await assay(["show", "latest"])).out).toContain(
-    `it was interrupted. To finish it, go on with the same \`assay eval run\` command and --resume ${runId}.`,
+    `it was interrupted. To finish it, resume it with the same \`assay eval run\` command and --resume ${runId}.`,
   );
-  expect((await assay(["list"])).out).toContain("interrupted; eval run --resume goes on with it");
+  expect((await assay(["list"])).out).toContain("interrupted; resume it with eval run --resume");
   writeFileSync(at("go"), "");
   expect(await assay([...run, "--resume", runId])).toMatchObject({
     code: 0,

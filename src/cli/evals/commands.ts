@@ -1,8 +1,8 @@
 import { type AnyCommand, CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
 import type { SettingName } from "../settings/settings.ts";
-import { BASELINE_COMMANDS } from "./eval-baseline-commands.ts";
+import { BASELINE_COMMANDS } from "./baseline-commands.ts";
 
-/** Either a server, or the database itself with what it takes to evaluate in this process. */
+/** A server, or a database in which this process evaluates. */
 const EITHER: readonly SettingName[] = [...CLIENT, ...DATABASE];
 const AGENTS: readonly SettingName[] = [
   "agents",
@@ -28,10 +28,10 @@ export const EVAL_FILES_FLAGS = {
   },
   junit: { type: "text", value: "FILE", summary: "Write the tasks as JUnit XML." },
   md: { type: "text", value: "FILE", summary: "Write a summary with the differences as Markdown." },
-  sarif: { type: "text", value: "FILE", summary: "Write what did not pass as SARIF 2.1.0." },
+  sarif: { type: "text", value: "FILE", summary: "Write the tasks that did not pass as SARIF 2.1.0." },
   withContent: {
     type: "switch",
-    summary: "Let the JSON, JUnit and SARIF files quote outputs, expected values and what programs complained about.",
+    summary: "Let the JSON, JUnit and SARIF files quote outputs, expected values and error output of programs.",
   },
 } as const satisfies Flags;
 
@@ -43,7 +43,7 @@ const DEMANDS = {
   },
   requireVerdict: {
     type: "switch",
-    summary: "Exit with 5 when it cannot be told whether the agent got worse than the baseline.",
+    summary: "Exit with 5 when there is not enough data to compare with the baseline.",
   },
 } as const satisfies Flags;
 
@@ -52,8 +52,8 @@ export const EVAL_EXITS = {
   1: "a negative verdict: a bar of the suite is not met, worse than the baseline, or what --fail-on names",
   2: "the suite, the agent or the call is not valid, or nothing is left to evaluate",
   3: "not allowed",
-  4: "the server cannot be reached, or the agent's provider could not in any task",
-  5: "no verdict: the evaluation did not complete, a task was not run, or --require-verdict and too little is known",
+  4: "the server cannot be reached, or the agent's provider could not be reached in any task",
+  5: "no verdict: the evaluation did not complete, a task was not run, or --require-verdict and there is not enough data",
 };
 
 export const EVAL_RUN_FLAGS = {
@@ -64,14 +64,14 @@ export const EVAL_RUN_FLAGS = {
     summary: "Evaluate this program: the input on stdin, its output on stdout.",
   },
   arg: { type: "list", value: "ARG", summary: "An argument of the program; repeat it for more." },
-  http: { type: "text", value: "URL", summary: "Evaluate what answers there: the task is posted as JSON." },
+  http: { type: "text", value: "URL", summary: "Evaluate this endpoint: the task is posted as JSON." },
   baseline: {
     type: "text",
     value: "NAME",
     summary:
       "Compare with this baseline, with the run of this id (latest for the newest one), or with the one in this file (FILE.json).",
   },
-  trials: { type: "integer", value: "N", min: 1, summary: "How often each task is tried; 1 unless told otherwise." },
+  trials: { type: "integer", value: "N", min: 1, summary: "How often each task is tried; 1 unless given." },
   concurrency: { type: "integer", value: "N", min: 1, summary: "Tasks that run at the same time." },
   mode: {
     type: "list",
@@ -81,7 +81,7 @@ export const EVAL_RUN_FLAGS = {
   task: {
     type: "list",
     value: "ID",
-    summary: "Only this task; an asterisk stands for any characters. Repeat it for more.",
+    summary: "Only this task; an asterisk matches any characters. Repeat it for more.",
   },
   failedIn: {
     type: "text",
@@ -92,7 +92,7 @@ export const EVAL_RUN_FLAGS = {
     type: "text",
     value: "RUN",
     summary:
-      "Go on with this evaluation, which was interrupted; latest for the newest one. Tasks that have their score are not run again.",
+      "Resume this evaluation, which was interrupted; latest for the newest one. Tasks that have their score are not run again.",
   },
   retryErrors: {
     type: "integer",
@@ -107,11 +107,11 @@ export const EVAL_RUN_FLAGS = {
     min: 1,
     summary: "How long --command or --http may take for a task; 120.",
   },
-  cache: { type: "switch", summary: "Take earlier results of the same trials; they are marked as such." },
+  cache: { type: "switch", summary: "Use earlier results of the same trials; they are marked as cached." },
   agentVersion: {
     type: "text",
     value: "VERSION",
-    summary: "Which version is evaluated, or names what --command or --http runs.",
+    summary: "The version to evaluate, or a label for the program or endpoint of --command or --http.",
   },
   requireCertificate: {
     type: "switch",
@@ -123,24 +123,47 @@ export const EVAL_RUN_FLAGS = {
     choices: ["full", "summary", "off"],
     summary: "How much of the agent's reasoning is kept with each task: full, summary or off; full.",
   },
-  anyAgent: { type: "switch", summary: "Take the suite although it was made for another agent." },
+  anyAgent: { type: "switch", summary: "Use the suite although it was made for another agent." },
   ...DEMANDS,
   allowMissing: {
     type: "list",
     value: "MODE|TASK",
     summary:
-      "Do without this mode or task of the suite or baseline where it is not run; several with commas, or repeated.",
+      "Give a verdict although this mode or task of the suite or baseline was not run; several with commas, or repeated.",
   },
   ...EVAL_FILES_FLAGS,
 } as const satisfies Flags;
 
+export const EVAL_LIST_FLAGS = {
+  suite: { type: "text", value: "ID", summary: "Only evaluations with this suite." },
+} as const satisfies Flags;
+
+export const EVAL_COMPARE_FLAGS = DEMANDS;
+
+export const EVAL_OVERRIDE_FLAGS = {
+  rating: {
+    type: "text",
+    value: "N",
+    choices: ["1", "2", "3", "4", "5"],
+    summary: "A rating: 1 is a score of 0, 5 of 1.",
+  },
+  correction: {
+    type: "text",
+    value: "TEXT|@FILE|-",
+    summary: "The correct answer. Marks the task as disputed; `suite add-from` makes a task of it.",
+  },
+  flag: { type: "switch", summary: "Ask for a second look. Marks the task as disputed." },
+  note: { type: "text", value: "TEXT", summary: "A remark." },
+  supersedes: { type: "text", value: "ANNOTATION", summary: "Replace this earlier judgment of yours." },
+} as const satisfies Flags;
+
 export const evalRun = command({
   name: "eval run",
-  summary: "Evaluate an agent with a suite, and say whether it is good enough.",
+  summary: "Evaluate an agent with a suite, and exit with a verdict.",
   about:
-    "Without --url it needs no server: it runs in this process and keeps what it finds in the data folder. With --url (or ASSAY_URL) " +
-    "the server does it, with an agent that it knows. JSON, JUnit and SARIF files hold figures and no text of a task or an " +
-    "output, unless --with-content; the terminal and the Markdown file show the differences. An evaluation of nothing is never a pass.",
+    "Without --url it needs no server: it runs in this process and keeps the results in the data folder. With --url (or ASSAY_URL) " +
+    "it runs on the server, with an agent that is bound there. JSON, JUnit and SARIF files hold figures and no text of a task or an " +
+    "output, unless --with-content; the terminal and the Markdown file show the differences. An evaluation without tasks never passes.",
   args: [
     {
       name: "SUITE",
@@ -159,69 +182,76 @@ export const evalRun = command({
   load: async () => (await import("./eval-run.ts")).evalRun,
 });
 
-const RUN = {
-  name: "RUN",
-  summary: "The id of an evaluation; latest, the newest one, unless given.",
-  optional: true,
-} as const;
-
-export const evalShow = command({
-  name: "eval show",
-  summary: "Show what an evaluation came to, or what was said in one of its tasks.",
-  about:
-    "With TASK it prints what the task was asked and, for each trial, the output, how it differs, the reasoning, the tool calls and the judge's " +
-    "verdicts. On a server that takes scope artifacts:read.",
-  args: [
-    { ...RUN, summary: "The id of an evaluation, or latest; the latest one unless told otherwise." },
-    { name: "TASK", summary: "The id of one of its tasks.", optional: true },
-  ],
-  flags: EVAL_FILES_FLAGS,
-  settings: EITHER,
-  examples: [
-    "assay eval show",
-    "assay eval show run-01k2v6w0d9q3c5x7m8n4p2r1st --md summary.md",
-    "assay eval show latest refund-small",
-  ],
-  load: async () => (await import("./eval-show.ts")).evalShow,
-});
-
-export const EVAL_LIST_FLAGS = {
-  suite: { type: "text", value: "ID", summary: "Only those with this suite." },
-} as const satisfies Flags;
-
-export const evalList = command({
-  name: "eval list",
-  summary: "List evaluations, newest first.",
-  args: [],
-  flags: EVAL_LIST_FLAGS,
-  settings: EITHER,
-  examples: ["assay eval list"],
-  load: async () => (await import("./eval-list.ts")).evalList,
-});
-
-export const EVAL_COMPARE_FLAGS = DEMANDS;
-
-export const evalCompare = command({
-  name: "eval compare",
-  summary: "Say whether the difference between two evaluations is real.",
-  about: "Tasks are paired by id. Both have to be of the same version of a suite.",
-  args: [
-    { name: "RUN", summary: "The evaluation in question; latest for the newest one that has completed." },
-    {
-      name: "BASELINE",
-      summary: "The name of a baseline, its file (FILE.json), or the id of an evaluation; latest for the newest one.",
+export const EVAL_COMMANDS: readonly AnyCommand[] = [
+  evalRun,
+  command({
+    name: "eval show",
+    summary: "Show the result of an evaluation, or one of its tasks with input and answers.",
+    about:
+      "With TASK it prints the input of the task and, for each trial, the output, its differences, the reasoning, the tool calls and the judge's " +
+      "verdicts. On a server that takes scope artifacts:read.",
+    args: [
+      { name: "RUN", summary: "The id of an evaluation, or latest; the newest one unless given.", optional: true },
+      { name: "TASK", summary: "The id of one of its tasks.", optional: true },
+    ],
+    flags: EVAL_FILES_FLAGS,
+    settings: EITHER,
+    examples: [
+      "assay eval show",
+      "assay eval show run-01k2v6w0d9q3c5x7m8n4p2r1st --md summary.md",
+      "assay eval show latest refund-small",
+    ],
+    load: async () => (await import("./eval-show.ts")).evalShow,
+  }),
+  command({
+    name: "eval list",
+    summary: "List evaluations, newest first.",
+    flags: EVAL_LIST_FLAGS,
+    settings: EITHER,
+    examples: ["assay eval list"],
+    load: async () => (await import("./eval-show.ts")).evalList,
+  }),
+  command({
+    name: "eval compare",
+    summary: "Test whether the difference between two evaluations is more than chance.",
+    about: "Tasks are paired by id. Both evaluations have to be of the same version of a suite.",
+    args: [
+      { name: "RUN", summary: "The evaluation in question; latest for the newest one that has completed." },
+      {
+        name: "BASELINE",
+        summary: "The name of a baseline, its file (FILE.json), or the id of an evaluation; latest for the newest one.",
+      },
+    ],
+    flags: EVAL_COMPARE_FLAGS,
+    settings: EITHER,
+    examples: ["assay eval compare run-01k2v6w0d9q3c5x7m8n4p2r1st main"],
+    exits: {
+      0: "not worse, as far as can be measured",
+      1: "worse, or what --fail-on names",
+      2: "they cannot be compared",
+      5: "with --require-verdict: there is not enough data",
     },
-  ],
-  flags: EVAL_COMPARE_FLAGS,
-  settings: EITHER,
-  examples: ["assay eval compare run-01k2v6w0d9q3c5x7m8n4p2r1st main"],
-  exits: {
-    0: "not worse, as far as can be told",
-    1: "worse, or what --fail-on names",
-    2: "they cannot be compared",
-    5: "with --require-verdict: too little is known",
-  },
-  load: async () => (await import("./eval-compare.ts")).evalCompare,
-});
-
-export const EVAL_COMMANDS: readonly AnyCommand[] = [evalRun, evalShow, evalList, evalCompare, ...BASELINE_COMMANDS];
+    load: async () => (await import("./eval-compare.ts")).evalCompare,
+  }),
+  ...BASELINE_COMMANDS,
+  command({
+    name: "eval override",
+    summary: "Disagree with the score of a task.",
+    about:
+      "The same as `annotate` on the event of the score. The evaluation stays as it is; `eval show` prints overrides next to it. Only people " +
+      "override, the newest judgment counts, and one that was adjudicated in a review queue takes precedence.",
+    args: [
+      { name: "RUN", summary: "The id of an evaluation; latest for the newest one." },
+      { name: "TASK", summary: "The id of a task of its suite." },
+      { name: "VERDICT", summary: "pass or fail.", optional: true },
+    ],
+    flags: EVAL_OVERRIDE_FLAGS,
+    settings: EITHER,
+    examples: [
+      'assay eval override run-01k4… names-the-window pass --note "says it in other words"',
+      "assay eval override run-01k4… names-the-window --rating 4",
+      'assay eval override run-01k4… names-the-window --correction "Within 30 days."',
+    ],
+    load: async () => (await import("./eval-override.ts")).evalOverride,
+  }),
+];

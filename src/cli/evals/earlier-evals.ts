@@ -1,6 +1,6 @@
 import { parseSuiteRef } from "../../evals/suite/suite-ref.ts";
 import { type Answer, answerOf, callAt, type InProcessFetch } from "../../http/in-process.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, unusableInput } from "../../protocol/errors.ts";
 import type { BaselinePage, EvalPage } from "../../protocol/evals/eval-baseline.ts";
 import type { OperationId } from "../../protocol/operations.ts";
 import type { Store } from "../../store/port/store.ts";
@@ -15,8 +15,8 @@ interface EarlierEvals {
 }
 
 /**
- * Version 0.1 kept local evaluations in the database of a server on the same folder, `path`. What is not found in the file of evaluations
- * is looked up there, also while that server runs. Nothing is written there: it is the server's.
+ * Answers with the evaluations of version 0.1 too, which kept them in the database of a server on the same folder, `path`. An evaluation that is
+ * not in the file of evaluations is looked up there, also while that server runs. Nothing is written there.
  */
 export function withEarlierEvals(
   here: InProcessFetch,
@@ -32,7 +32,7 @@ export function withEarlierEvals(
   return { fetch: joined(here, earlier, path), close: async () => (await opened)?.close() };
 }
 
-/** A file of an older version is the server's to bring up to date; until then nothing is read from it. */
+/** A file with the schema of an older version is read after its server has migrated it. */
 function unlessOutdated(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === "schema_outdated")) throw error;
 }
@@ -55,7 +55,7 @@ interface Body {
 
 function joined(here: InProcessFetch, earlier: Earlier, path: string): InProcessFetch {
   const own = connectHere(here);
-  /** An evaluation compares with what its own database has, so a baseline from there is imported first. */
+  /** Imports a baseline of the earlier file: an evaluation is compared with baselines of its own database only. */
   const bringBaseline = async (suiteId: string, name: string) => {
     try {
       await own.evals.baseline(suiteId, name);
@@ -87,27 +87,23 @@ function joined(here: InProcessFetch, earlier: Earlier, path: string): InProcess
       return other === undefined || other.status === 404 ? answer : other;
     }
     const runId = WRITES.has(id) ? (params?.["runId"] ?? body().runId) : undefined;
-    if (runId !== undefined) await refuseServers(runId, earlier, path);
+    if (runId !== undefined) await refuseEarlierRun(runId, earlier, path);
     return answer;
   };
 }
 
-/** A run that only the server's database has cannot be written about here. */
-async function refuseServers(runId: string, earlier: Earlier, path: string): Promise<void> {
+/** Refuses to write about a run that only the server's database has. */
+async function refuseEarlierRun(runId: string, earlier: Earlier, path: string): Promise<void> {
   const there = await earlier();
   if (there === undefined) return;
-  const isThere = await connectHere(there)
+  const found = await connectHere(there)
     .evals.get(runId)
-    .then(
-      () => true,
-      () => false,
-    );
-  if (!isThere) return;
-  const problem = `${runId} is in ${path}, the database of a server; start that server and use --url`;
-  throw new AppError("unusable_input", { problem });
+    .catch(() => undefined);
+  if (found === undefined) return;
+  throw unusableInput(`${runId} is in ${path}, the database of a server; start that server and use --url`);
 }
 
-/** Newest first: ids are in the order of time. */
+/** The evaluations of both files, newest first: ids are in the order of time. */
 async function withEvals(answer: Answer, url: string, earlier: Earlier): Promise<Answer> {
   const page: EvalPage = JSON.parse(await answer.text());
   const rest = new URL(url);
@@ -132,7 +128,7 @@ async function withBaselines(answer: Answer, url: string, earlier: Earlier): Pro
   return answerOf({ status: 200, json: { baselines: [...page.baselines, ...baselines.filter(isNew)] } });
 }
 
-/** Whether there is more, here, before what is earlier. */
+/** Whether this page is not the whole list of this file: earlier entries come after all of these. */
 function isPart(page: { readonly nextCursor?: string }, query: URLSearchParams): boolean {
   return page.nextCursor !== undefined || query.has("cursor");
 }

@@ -1,12 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { EvalResultFile } from "../../formats/evals/eval-json.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import { matches } from "../../protocol/schema.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { ADA, begin, engineOn, register } from "../../testing/engine.ts";
 import { goldenTask, suiteOf } from "../../testing/eval-bench.ts";
 import { EvalDesk, evalCommand, lettersScript, lettersSuite, SCRIPTED } from "../../testing/eval-command.ts";
+import { CALLING } from "../../testing/gateway-agent.ts";
 import { workflow } from "../../testing/workflow.ts";
 import { allNamed, readXml } from "../../testing/xml.ts";
 
@@ -46,7 +50,7 @@ describe("assay eval run without a server", () => {
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("✓ Passed: 9 of 10 tasks passed") });
   });
 
-  test("keeps what it found, and shows it again", async () => {
+  test("keeps its result, and eval show prints it again", async () => {
     const desk = new EvalDesk();
     const suite = desk.file("suite.json", lettersSuite("ab"));
     const first = await desk.eval("run", suite, ...desk.agents(lettersScript("ab", "b")));
@@ -60,7 +64,7 @@ describe("assay eval run without a server", () => {
     expect((await desk.eval("show", "run-none")).code).toBe(2);
   });
 
-  test("tries each task as often as told, and says what is flaky", async () => {
+  test("tries each task --trials times, and marks flaky tasks", async () => {
     const desk = new EvalDesk();
     const suite = desk.file("suite.json", lettersSuite("ab"));
     const agent = desk.agents({ a: { output: "a" }, b: [{ output: "b" }, { output: "?" }] });
@@ -92,7 +96,7 @@ describe("assay eval run without a server", () => {
     }
   });
 
-  test("says of how many a rate is when there were errors", async () => {
+  test("states the number of scored tasks of each rate when there were errors", async () => {
     const desk = new EvalDesk();
     const suite = desk.file("suite.json", lettersSuite("abc"));
     const agent = desk.agents({ a: { output: "a" }, b: { output: "?" }, c: { error: { code: "agent_timeout" } } });
@@ -101,7 +105,7 @@ describe("assay eval run without a server", () => {
     expect(out).toMatch(/^Score +0\.333 with errors as 0, of the 2 that could be scored 0\.5 /m);
   });
 
-  test("tries errors again when told to", async () => {
+  test("tries errors again with --retry-errors", async () => {
     const desk = new EvalDesk();
     const suite = desk.file("suite.json", lettersSuite("a"));
     const script = { sequence: [{ error: { code: "agent_timeout" } }, { output: "a" }] };
@@ -142,7 +146,7 @@ describe("assay eval run without a server", () => {
     expect(await refused("baseline set", "main", runId)).toContain("only an evaluation that has completed");
   });
 
-  test("refuses what makes no sense before anything is run, with 2", async () => {
+  test("refuses an unusable call with exit code 2 before the agent is called", async () => {
     const desk = new EvalDesk();
     const suite = desk.file("suite.json", lettersSuite("a"));
     const agent = desk.agents(lettersScript("a"));
@@ -163,7 +167,7 @@ describe("assay eval run without a server", () => {
       [[suite, "--http", "ftp://x"], /http or https URL/],
       [[suite, "--http", "http://user:word@x"], /--http looks like a secret/],
       [[suite, "--command", "x", "--arg", `--key=sk-${"a1B2".repeat(12)}`], /--arg looks like a secret/],
-      [[suite, "--command", ""], /no name/],
+      [[suite, "--command", ""], /not empty/],
       [[suite, "--agent", "local.test.nobody"], /There is no agent local\.test\.nobody here/],
       [[bad, ...agent], /\/version does not have the form[\s\S]*\/modes is empty/],
       [[join(desk.folder, "none.json"), ...agent], /no such file/],
@@ -179,7 +183,7 @@ describe("assay eval run without a server", () => {
     expect(remote).toMatchObject({ code: 2, err: expect.stringContaining("runs here and not on a server") });
   });
 
-  test("takes a suite that is still being written, and does not compare what is not the same", async () => {
+  test("replaces a suite with other tasks under its version, and does not compare the two", async () => {
     const desk = new EvalDesk();
     const agent = desk.agents(lettersScript("abcdef"));
     const suite = desk.file("suite.json", lettersSuite("abcdef", { modes: ["golden", "regression"] }));
@@ -198,7 +202,7 @@ describe("assay eval run without a server", () => {
     expect((await desk.eval("show", one)).out).toBe(first.out);
   });
 
-  test("says when another process has the database", async () => {
+  test("names the process that owns the database", async () => {
     const desk = new EvalDesk();
     const suite = desk.file("suite.json", lettersSuite("a"));
     const agent = desk.agents(lettersScript("a"));
@@ -215,7 +219,7 @@ describe("assay eval run without a server", () => {
     }
   });
 
-  test("leaves the runs of others in the database alone", async () => {
+  test("does not execute other runs of the database", async () => {
     const desk = new EvalDesk();
     const suite = desk.file("suite.json", lettersSuite("a"));
     const agent = desk.agents(lettersScript("a"));
@@ -232,7 +236,7 @@ describe("assay eval run without a server", () => {
     await again.close();
   });
 
-  test("makes no database where it is only asked what there is", async () => {
+  test("creates no database for commands that read", async () => {
     const data = join(new EvalDesk().folder, "nowhere");
     expect(await evalCommand(["show", "--data", data])).toMatchObject({
       code: 2,
@@ -243,14 +247,14 @@ describe("assay eval run without a server", () => {
 });
 
 describe("the files of an evaluation", () => {
-  const secret = "what nobody is to read in a report";
+  const secret = "text that must not be in a report";
   const suiteWith = (desk: EvalDesk) =>
     desk.file(
       "suite.json",
       suiteOf([goldenTask("t", `asked: ${secret}`, `expected: ${secret}`), goldenTask("u", "u")]),
     );
 
-  test("hold figures and no text, but for the Markdown", async () => {
+  test("hold figures and no text, except for the Markdown", async () => {
     const desk = new EvalDesk();
     const program = desk.program(
       "agent.mjs",
@@ -278,7 +282,7 @@ describe("the files of an evaluation", () => {
     for (const name of ["r.json", "r.xml", "r.sarif"]) expect(read(at(name)), name).toContain(secret);
   });
 
-  test("a file that cannot be written is told, and nothing is left of it", async () => {
+  test("a file that cannot be written is an error, and no part of it remains", async () => {
     const desk = new EvalDesk();
     const blocked = join(desk.file("file", "x"), "r.json");
     const { code, err } = await desk.eval("run", suiteWith(desk), ...desk.agents({}), "--output", blocked);
@@ -313,5 +317,92 @@ describe("the files of an evaluation", () => {
       expect(out).toMatch(/(Passed|Failed):/);
       expect(JSON.parse(read(at(name)))).toMatchObject({ format: "assay-eval" });
     }
+  });
+});
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
+});
+
+const FIXTURES = { toolResponses: [{ tool: "crm:find", response: { plan: "Pro" } }] };
+
+/** A task that calls the tool and one that does not; both have a fixture for it and pass. */
+function planSuite(changes: Partial<AgentEvalSuite> = {}): AgentEvalSuite {
+  const task = (taskId: string, input: unknown[], value: unknown[]) => ({
+    taskId,
+    input,
+    expected: { kind: "golden" as const, match: { strategy: "json-match" as const, value } },
+    fixtures: FIXTURES,
+  });
+  return suiteOf([task("asks", [{ tool: "crm:find" }], [{ plan: "Pro" }]), task("guesses", [], [])], changes);
+}
+
+/** Answers each call as the tool gateway does that it was posted. */
+async function endpoint(): Promise<number> {
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const piece of request) text += piece;
+    const { input, tools } = JSON.parse(text);
+    const output: unknown[] = [];
+    for (const call of input) {
+      const headers = { authorization: `Bearer ${tools.token}` };
+      const answer = await fetch(`${tools.url}/call`, { method: "POST", headers, body: JSON.stringify(call) });
+      output.push(((await answer.json()) as { result?: unknown }).result ?? null);
+    }
+    response.end(JSON.stringify({ output }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  servers.push(server);
+  return (server.address() as AddressInfo).port;
+}
+
+describe("assay eval run with fixtures", () => {
+  test("gives a program the answers of its task, and lists unused fixtures in every output", async () => {
+    const desk = new EvalDesk();
+    const suite = desk.file("suite.json", planSuite());
+    const [junit, md, json] = ["junit.xml", "summary.md", "evals.json"].map((name) => join(desk.folder, name));
+    const files = ["--junit", junit ?? "", "--md", md ?? "", "--json", json ?? ""];
+    const { code, out } = await desk.eval("run", suite, ...desk.program("agent.mjs", CALLING), ...files);
+    const warning = "Fixtures of 1 task were never used: guesses (crm:find).";
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining(`! ${warning}`) });
+    expect(out).toContain("2 of 2 tasks passed");
+    expect((await desk.eval("show")).out).toContain(warning);
+    const cases = allNamed(readXml(read(junit ?? "")), "testcase");
+    expect(cases.map((one) => JSON.stringify(one).includes("fixtures never used: crm:find"))).toEqual([false, true]);
+    expect(read(junit ?? "")).toContain('<property name="fixturesUnused" value="crm:find"/>');
+    expect(read(md ?? "")).toContain("Fixtures of 1 task were never used");
+    const { report, warnings } = JSON.parse(read(json ?? ""));
+    expect(report.tasks).toMatchObject([{ fixturesUnused: [] }, { fixturesUnused: ["crm:find"] }]);
+    expect(warnings).toContain(warning);
+  });
+
+  test("gives an endpoint of this machine the same", async () => {
+    const desk = new EvalDesk();
+    const suite = desk.file("suite.json", planSuite());
+    const { code, out } = await desk.eval("run", suite, "--http", `http://127.0.0.1:${await endpoint()}`);
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("guesses (crm:find)") });
+  });
+
+  test("refuses an endpoint that cannot reach the tools before it is called, and names the setting", async () => {
+    const desk = new EvalDesk();
+    const suite = desk.file("suite.json", planSuite({ modes: ["golden", "live-shadow"] }));
+    const http = ["--http", "http://agents.example.invalid/refunds", "--timeout", "1"];
+    const { code, out, err } = await desk.eval("run", suite, ...http, "--mode", "golden");
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(/task asks has fixtures for tools.*cannot be offered them: .*set --tools-url/);
+    expect((await desk.eval("list")).out).not.toContain("run-");
+    // With an address for it the evaluation begins; live tools need no fixtures.
+    const given = await desk.eval("run", suite, ...http, "--mode", "golden", "--tools-url", "https://assay.example");
+    expect(given.err).not.toContain("--tools-url");
+    expect(given.code).not.toBe(2);
+    expect((await desk.eval("run", suite, ...http, "--mode", "live-shadow")).err).not.toContain("--tools-url");
+  }, 60_000);
+
+  test("refuses an invalid address of the gateway", async () => {
+    const desk = new EvalDesk();
+    const suite = desk.file("suite.json", planSuite());
+    const { code, err } = await desk.eval("run", suite, "--command", "true", "--tools-url", "assay.example");
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("--tools-url must be an http") });
   });
 });

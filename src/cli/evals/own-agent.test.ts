@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { agentTask } from "../../testing/agent-task.ts";
 import { boundAgent } from "./own-agent.ts";
 
-test("a program of one's own inherits the environment of the shell, without Assay's keys", async () => {
+test("a program of --command inherits the environment of the shell, without Assay's keys", async () => {
   const script =
     "const { A_KEY, CI, ASSAY_KEY = null } = process.env; console.log(JSON.stringify([A_KEY, CI, ASSAY_KEY]))";
   const environment = { PATH: process.env["PATH"], A_KEY: "k", CI: "1", ASSAY_KEY: "secret" };

@@ -7,16 +7,17 @@ import { type AgentsFile, parseAgentsFile } from "../../agents/bindings-file.ts"
 import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { unusableInput } from "../../protocol/errors.ts";
 import type { Environment } from "../settings/config.ts";
 
-/** Somebody's program or endpoint, which nobody installed. */
+/** A program or endpoint of the user, which is not installed. */
 export type OwnAgent =
   | { readonly type: "command"; readonly program: string; readonly args: readonly string[] }
   | { readonly type: "http"; readonly url: string };
 
 export interface OwnAgentSettings {
-  /** In place of a name of its own: the agent that the suite was made for. */
+  /** The agent that the suite was made for; an id is derived from the program or address otherwise. */
   readonly agentId?: string | undefined;
   readonly version?: string | undefined;
   readonly timeoutMs?: number | undefined;
@@ -35,17 +36,14 @@ export function boundAgent(
   { agentId = ownId(own), version, timeoutMs }: OwnAgentSettings,
   world: { readonly environment: Environment; readonly gateway?: ToolGateway; scrubText(text: string): string },
 ): BoundAgent {
-  const timeout = timeoutMs === undefined ? {} : { timeoutMs };
-  const named = version === undefined ? {} : { version };
-  // Through the same door as the bindings of a file, so that the same is refused and the same defaults hold.
-  // Whoever types an address means it, wherever it is.
-  const meant = own.type === "http" ? { allowPrivate: true } : {};
-  const file = { bindings: { [agentId]: { ...own, ...timeout, ...named, ...meant } } };
+  // Read as an agents file, so that the same bindings are refused and the same defaults hold. The user chose the address, so it may be private.
+  const reach = own.type === "http" ? { allowPrivate: true } : {};
+  const file = { bindings: { [agentId]: { ...own, ...reach, ...defined({ timeoutMs, version }) } } };
   const read = parseAgentsFile(file, resolve("."));
   if (!read.ok) {
     const [first] = read.problems;
     const flag = first?.path.includes("/args/") ? "arg" : own.type;
-    throw new AppError("unusable_input", { problem: `--${flag} ${first?.problem ?? "cannot be used"}` });
+    throw unusableInput(`--${flag} ${first?.problem ?? "cannot be used"}`);
   }
   const agent = agentNamed(agentId, version ?? OWN_VERSION, own);
   const binding = bindingsOf(read.file, { ...world, inherits: {} }).bindingFor({ agentId }, undefined, FIRST_TENANT);
@@ -53,7 +51,7 @@ export function boundAgent(
   return { agent, binding };
 }
 
-/** As agents are named here: what begins with `local` was never published. */
+/** An id by the name of the program or the host: ids that begin with `local` are of agents that were never published. */
 function ownId(own: OwnAgent): string {
   const from = own.type === "command" ? basename([...own.args].reverse().find(isFile) ?? own.program) : hostOf(own.url);
   const name = from
@@ -63,7 +61,7 @@ function ownId(own: OwnAgent): string {
   return `local.${own.type}.${name === "" ? "agent" : name.slice(0, 100)}`;
 }
 
-/** What says more than the interpreter that runs it. */
+/** A file name says more about an agent than the interpreter that runs it. */
 function isFile(arg: string): boolean {
   return /^[^-].*\.[a-z]{1,4}$/i.test(arg);
 }
@@ -72,7 +70,7 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : "";
 }
 
-function agentNamed(agentId: string, version: string, what: object): InstalledAgent {
+function agentNamed(agentId: string, version: string, content: object): InstalledAgent {
   return {
     agentId,
     version,
@@ -82,11 +80,13 @@ function agentNamed(agentId: string, version: string, what: object): InstalledAg
     systemPrompt: "",
     toolAllowlist: [],
     hasManifest: false,
-    contentHash: createHash("sha256").update(canonicalJson({ agentId, version, what })).digest("hex"),
+    contentHash: createHash("sha256")
+      .update(canonicalJson({ agentId, version, what: content }))
+      .digest("hex"),
   };
 }
 
-/** The agents of a database, and beside them one that is there for this call. */
+/** The agents of a database, and one that exists for this call only. */
 export function withOwnAgent(agents: Agents, { agent, binding }: BoundAgent): Agents {
   return {
     ...agents,
@@ -100,7 +100,7 @@ export function withOwnAgent(agents: Agents, { agent, binding }: BoundAgent): Ag
   };
 }
 
-/** And those that the agents file says how to call, although no pack brought them. */
+/** The agents of a database, and those that the agents file binds although no pack installed them. */
 export function withBoundAgents(agents: Agents, { bindings }: AgentsFile): Agents {
   return {
     ...agents,

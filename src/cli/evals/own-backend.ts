@@ -12,7 +12,7 @@ import { keepDraft } from "../../evals/suite/replace-suite.ts";
 import { refText } from "../../evals/suite/suite-ref.ts";
 import { inProcessFetch } from "../../http/in-process.ts";
 import { evalRooms } from "../../http/in-process-rooms.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, unusableInput } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Store } from "../../store/port/store.ts";
@@ -25,25 +25,27 @@ import { packageVersion } from "../version.ts";
 import { agentServices } from "../wiring/agents.ts";
 import { buildHost } from "../wiring/build-host.ts";
 import { type ProcessScrubber, processScrubber } from "../wiring/process-scrubber.ts";
-import type { EvalBackend } from "./eval-backend.ts";
+import { checkSuiteFiles, keepSuites } from "../wiring/suite-files.ts";
+import type { SkippedFile } from "../wiring/workflow-files.ts";
+import type { EvalBackend } from "./backend.ts";
 import { type EvalStore, openEvalStore } from "./evals-file.ts";
 import { boundAgent, type OwnAgent, type OwnAgentSettings, withBoundAgents, withOwnAgent } from "./own-agent.ts";
 
-/** The tenant of the owner key that a first start of a server makes, so that evaluations of version 0.1 in a server's file are found. */
+/** The tenant of the owner key that the first start of a server makes: evaluations of version 0.1 in a server's file have it. */
 const TENANT = "default";
 
 export interface OwnBackend extends EvalBackend {
-  /** What it is called under, where it is not installed. */
+  /** The id of the agent that exists for this call only. */
   readonly agentId: string | undefined;
 }
 
 export interface OwnBackendSettings extends OwnAgentSettings {
   readonly own?: OwnAgent | undefined;
-  /** Nothing is written, so that the file may be in use. */
+  /** Nothing is written, so the file may be in use. */
   readonly reads?: boolean;
 }
 
-/** Evaluations in the database of this machine, carried out by this process. */
+/** A backend on the database of this machine, with this process as its worker. */
 export async function ownBackend(
   config: Config,
   io: Io,
@@ -77,11 +79,10 @@ async function backendOn(
   const bare = await buildHost(store, config, scrubber, services);
   const mayWrite = isOwned || config.databaseUrl !== undefined;
   if (mayWrite && (config.packs.length > 0 || config.suites.length > 0)) {
-    const { bringFiles } = await import("./bring-files.ts");
-    await bringFiles(bare, config, io, services);
+    await registerFiles(bare, config, io, services);
   }
-  const trouble: unknown[] = [];
-  const worker = ownWorker(bare, config, (error) => trouble.push(error));
+  const errors: unknown[] = [];
+  const worker = ownWorker(bare, config, (error) => errors.push(error));
   const host: Host = { ...bare, localWorker: worker };
   const caller = callerHere();
   const rooms = evalRooms({ ...services, version: packageVersion() });
@@ -99,14 +100,14 @@ async function backendOn(
       const kept = await keepDraft(host, caller, loaded);
       if (kept === "kept") return undefined;
       const ref = refText(loaded.suite);
-      return `${ref} has other tasks than before under this version; what was evaluated with those is not comparable. Raise the version to keep both.`;
+      return `${ref} has other tasks than before under this version; earlier evaluations are not comparable. Raise the version to keep both.`;
     },
     agentIds: async () => {
       const bound = [...installed.file.bindings.keys()].map((name) => name.split("@")[0] ?? name);
       return [...(await listedAgents(store, caller)).keys(), ...bound];
     },
-    goOn: (runId) => goOn(host, services, config, caller, runId),
-    untilEnded: (runId, onScored, signal) => untilEnded(host, worker, caller, runId, { onScored, signal, trouble }),
+    resume: (runId) => resume(host, services, config, caller, runId),
+    untilEnded: (runId, onScored, signal) => untilEnded(host, worker, caller, runId, { onScored, signal, errors }),
     afterInterrupt: config.databaseUrl === undefined ? "resumable" : "cancelled",
     isInterrupted: async ({ runId, status }) =>
       isOwned && !isTerminal(status) && (await store.readRun(caller, runId)) !== undefined,
@@ -119,6 +120,28 @@ async function backendOn(
   };
 }
 
+/** Installs packs and registers suites from folders, as a server does at its start. Files that cannot be used are named and left out. */
+async function registerFiles(host: Host, config: Config, io: Io, evals: EvalServices): Promise<void> {
+  const skipped = config.packs.length === 0 ? [] : await installPacks(host, config, evals);
+  const checked = await checkSuiteFiles(host, config.suites);
+  await keepSuites(host, checked.suites);
+  for (const { file, reason } of [...skipped, ...checked.skipped]) io.err(`assay: ${file} is left out: ${reason}.`);
+}
+
+async function installPacks(host: Host, config: Config, evals: EvalServices): Promise<SkippedFile[]> {
+  const { checkPackFolders, installEverywhere, packDesk, packTrust } = await import("../wiring/pack-folders.ts");
+  const { httpSettings } = await import("../wiring/http-settings.ts");
+  const { signerFor } = await import("../wiring/sign-audit.ts");
+  const audit = {
+    verifier: await signerFor(host.store, config),
+    intervalEntries: config.auditCheckpointEntries,
+    intervalSeconds: config.auditCheckpointSeconds,
+  };
+  const served = { host, version: packageVersion(), settings: httpSettings(config), audit, evals };
+  const { packs, skipped } = await checkPackFolders(host, packDesk(served, packTrust(config)), config.packs);
+  return [...skipped, ...(await installEverywhere(host, packs))];
+}
+
 function callerHere(): Caller {
   const base = { tenant: TENANT, kind: "user", keyId: "none", roles: ["owner"], groups: [], keyScopes: ["*"] } as const;
   return { ...base, principal: nameHere() };
@@ -128,12 +151,12 @@ function nameHere(): string {
   try {
     return userInfo().username || "local";
   } catch {
-    // In a container a user may have a number and no name.
+    // A user of a container may have an id and no name.
     return "local";
   }
 }
 
-/** Takes what is handed to it and nothing else: the runs of others in this database are none of an evaluation's business. */
+/** A worker that takes only the runs that are handed to it: other runs in this database belong to other processes. */
 function ownWorker(host: Host, config: Config, onError: (error: unknown) => void): Worker {
   const store: Store = { ...host.store, claimRuns: async () => [], nextWakeAtMs: async () => undefined };
   const { leaseMs, leaseRenewMs: renewMs, sweepMs } = config;
@@ -141,8 +164,8 @@ function ownWorker(host: Host, config: Config, onError: (error: unknown) => void
   return startWorker({ ...host, store }, settings);
 }
 
-/** This process has the file for itself, so whoever began the evaluation is gone. Other databases are shared. */
-async function goOn(
+/** Resumes a run whose worker is gone, since this process owns the file. Other databases are shared. */
+async function resume(
   host: Host,
   services: EvalServices,
   { databaseUrl }: Config,
@@ -150,57 +173,56 @@ async function goOn(
   runId: string,
 ): Promise<void> {
   if (databaseUrl !== undefined) {
-    const problem =
-      "--resume needs a data folder; what was interrupted in a PostgreSQL database a server on it takes over";
-    throw new AppError("unusable_input", { problem });
+    throw unusableInput(
+      "--resume needs a data folder; in a PostgreSQL database a server resumes an interrupted evaluation",
+    );
   }
   const run = await host.store.readRun(caller, runId);
   const plan = run && evalPlanOf(run);
   if (run === undefined || plan === undefined) throw new AppError("not_found", { what: "evaluation", runId });
-  // Begun again with something else it would fail for good; refused here it can still go on with the right one.
-  const begun = await resumeCheck(host, services, run.owner, plan);
-  if ("code" in begun) throw new AppError("unusable_input", { problem: begun.message.replace(/\.$/, "") });
+  // A run that resumes with another agent or suite fails for good; refused here, it can still be resumed with the right one.
+  const checked = await resumeCheck(host, services, run.owner, plan);
+  if ("code" in checked) throw unusableInput(checked.message.replace(/\.$/, ""));
   await adoptRun(host, run);
 }
 
 interface Waiting {
   readonly onScored: ((scored: number) => void) | undefined;
   readonly signal: AbortSignal;
-  readonly trouble: readonly unknown[];
+  readonly errors: readonly unknown[];
 }
 
-const LOOK_MS = 4;
-const TELL_MS = 100;
+const POLL_MS = 4;
+const PROGRESS_MS = 100;
 
 async function untilEnded(host: Host, worker: Worker, caller: Caller, runId: string, waiting: Waiting): Promise<void> {
-  const { onScored, signal, trouble } = waiting;
-  let [scored, from, tellAtMs, stopped] = [0, 0, 0, false];
-  const tell = async () => {
+  const { onScored, signal, errors } = waiting;
+  let [scored, from, progressAtMs, stopped] = [0, 0, 0, false];
+  const countScored = async () => {
     for (;;) {
       const page = await host.store.readEvents(runId, from, 1000);
       from += page.length;
       scored += page.filter(({ type }) => type === "eval.scored").length;
-      if (endsLog(page, 1000)) break;
+      if (endsLog(page, 1000)) return scored;
     }
-    onScored?.(scored);
   };
-  // Nobody else takes it, so it has ended when it is in no hand any more.
+  // No other worker takes the run, so it has ended when this worker holds no run.
   while (worker.stats().inHand > 0) {
     if (signal.aborted && !stopped) {
       stopped = true;
-      // Stopped, the run keeps the tasks that have their score, and `--resume` goes on with the others.
+      // A stopped run keeps the tasks that have their score; `--resume` runs the others.
       await worker.stop(0);
     }
-    if (onScored !== undefined && performance.now() >= tellAtMs) {
-      await tell();
-      tellAtMs = performance.now() + TELL_MS;
+    if (onScored !== undefined && performance.now() >= progressAtMs) {
+      onScored(await countScored());
+      progressAtMs = performance.now() + PROGRESS_MS;
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   signal.throwIfAborted();
-  if (trouble.length > 0) throw trouble[0];
+  if (errors.length > 0) throw errors[0];
   const run = await host.store.readRun(caller, runId);
   if (run === undefined || !isTerminal(run.status)) {
-    throw new AppError("unavailable", { reason: `The evaluation ${runId} was not carried out to its end` });
+    throw new AppError("unavailable", { reason: `The evaluation ${runId} did not end` });
   }
 }

@@ -12,24 +12,24 @@ import { formatCount } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";
 import { printable, shorten } from "../output/printable.ts";
 import { formatFields } from "../output/table.ts";
-import { overrideLines } from "./override-text.ts";
+import { overrideLines } from "./eval-override.ts";
 
 const TASKS_SHOWN = 20;
 const LINES_SHOWN = 16;
 const LINE_CHARACTERS = 400;
 const NO_BODIES = "Outputs are not shown: this key lacks scope artifacts:read.";
 
-/** An evaluation for somebody at a terminal: what did not pass and how it differs, the figures, and the verdict last. */
+/** An evaluation as text: the tasks that did not pass and how they differ, the figures, and the verdict last. */
 export function reportText(outcome: EvalOutcome, paint: Paint): string {
   const { entry, report, conclusion } = outcome;
   const trials = entry.trialsPerTask === 1 ? "" : ` × ${formatCount(entry.trialsPerTask, "trial")}`;
   const what = `${entry.suiteId}@${entry.suiteVersion}  ${entry.agentId} ${entry.resolvedAgentVersion}`;
   const parts = [
     `${paint.bold(printable(what))}  ${formatCount(entry.taskCount, "task")}${trials}  ${paint.dim(entry.runId)}`,
-    report === undefined ? "" : failuresText(outcome, report, paint),
-    report === undefined ? "" : figuresText(report, paint),
-    report === undefined ? "" : overrideLines(report, paint).join("\n"),
-    unsaid(conclusion)
+    ...(report === undefined
+      ? []
+      : [failuresText(outcome, report, paint), figuresText(report, paint), overrideLines(report, paint).join("\n")]),
+    warningsOf(conclusion)
       .map((warning) => `${paint.yellow("!")} ${printable(warning)}`)
       .join("\n"),
     verdictText(outcome, paint),
@@ -37,8 +37,8 @@ export function reportText(outcome: EvalOutcome, paint: Paint): string {
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-/** What the verdict does not say already. */
-function unsaid({ warnings, sentence }: EvalOutcome["conclusion"]): string[] {
+/** The warnings that are not part of the verdict's sentence already. */
+function warningsOf({ warnings, sentence }: EvalOutcome["conclusion"]): string[] {
   return warnings.filter((warning) => !sentence.toLowerCase().includes(warning.toLowerCase()));
 }
 
@@ -53,13 +53,13 @@ function failuresText(outcome: EvalOutcome, { tasks }: EvalReport, paint: Paint)
   const wrong = tasks.filter((task) => taskState(task) !== "passed");
   const shown = wrong.slice(0, TASKS_SHOWN);
   const widest = Math.max(0, ...shown.map(({ taskId }) => taskId.length));
-  const told = new Set<string>();
+  const shownErrors = new Set<string>();
   const lines = shown.flatMap((task) => {
     const quotes = outcome.quotes?.get(task.taskId) ?? [];
     const text = quotes.join("\n");
-    // What keeps every task from being answered is worth saying once.
-    const isRepeated = taskState(task) === "error" && told.has(text);
-    told.add(text);
+    // An error that every task met is printed once.
+    const isRepeated = taskState(task) === "error" && shownErrors.has(text);
+    shownErrors.add(text);
     return [headline(task, widest, paint), ...(isRepeated ? [paint.dim("    as above")] : quoted(quotes, paint))];
   });
   const left = wrong.length - shown.length;
@@ -131,19 +131,19 @@ function modesText({ modes, modeFigures }: EvalReport): string {
   return modeFigures.map(({ mode, figures: { tasks } }) => `${mode} ${tasks.passed} of ${tasks.total}`).join(", ");
 }
 
-/** How far the word of the judge can be trusted, where there was one. */
+/** Whether the judge is certified, and the pass rate without its errors. */
 function judgeFields({ judge }: EvalReport): Record<string, string | undefined> {
   if (judge === undefined) return {};
   const { model, problems, kappa, observedPassRate: seen, correctedPassRate: corrected } = judge;
   const [first] = problems;
-  const standing = first === undefined ? `certified, kappa ${figure(kappa ?? 0)}` : `not certified: ${first.problem}`;
-  const rate = (value: number | null | undefined) =>
-    value === null || value === undefined ? "not known" : figure(value);
+  const certificate =
+    first === undefined ? `certified, kappa ${figure(kappa ?? 0)}` : `not certified: ${first.problem}`;
+  const rate = (value: number | null | undefined) => (typeof value === "number" ? figure(value) : "not known");
   return {
-    Judge: printable(`${model}, ${standing}`),
+    Judge: printable(`${model}, ${certificate}`),
     "Without its errors":
       corrected &&
-      `${rate(corrected.value)} pass in place of ${rate(seen.value)}, of ${formatCount(seen.count, "judged task")}`,
+      `${rate(corrected.value)} pass instead of ${rate(seen.value)}, of ${formatCount(seen.count, "judged task")}`,
   };
 }
 

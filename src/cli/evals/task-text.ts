@@ -6,7 +6,7 @@ import { formatCount } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";
 import { printable, printableJson } from "../output/printable.ts";
 
-/** One task of an evaluation: what it was asked, and what each trial answered, reasoned and called. */
+/** One task of an evaluation as text: its input, and the output, reasoning and tool calls of each trial. */
 export function taskText(task: EvalTaskBodies, paint: Paint): string {
   const { suiteId, suiteVersion, taskId, agentId, resolvedAgentVersion, runId, input, trials } = task;
   const what = `${suiteId}@${suiteVersion}  ${taskId}  ${agentId} ${resolvedAgentVersion}`;
@@ -49,18 +49,32 @@ function trialLines(trial: EvalTrialBody, paint: Paint): string[] {
   ];
   const calls = toolCalls.flatMap((call, i) => callLines(call, i + 1, paint));
   const more = toolCallsLeftOut === 0 ? [] : [`… and ${formatCount(toolCallsLeftOut, "more call")} that were not kept`];
-  const difference = trial.difference === undefined ? [] : differenceLines(trial.difference as Difference);
+  const { difference } = trial;
   const name = `Trial ${trial.trial}${trial.mode === undefined ? "" : ` of mode ${trial.mode}`}`;
   return [
     `${mark(passed, paint)} ${paint.bold(name)}  ${figures.join(", ")}  ${paint.dim(printable(trial.invocationId))}`,
     ...within("Error", error === undefined ? [] : textLines(`${error.code}: ${error.message}`), paint),
     ...within("Output", trial.output === undefined ? [] : valueLines(trial.output), paint),
-    ...within("Difference", difference.map(printable), paint),
+    ...within("Difference", difference === undefined ? [] : differenceText(difference), paint),
     ...within("Reasoning", trial.reasoning === undefined ? [] : textLines(trial.reasoning), paint),
     ...within("Tool calls", [...calls, ...more], paint),
     ...within("Judge", criteriaLines(trial, paint), paint),
     ...within("Findings", findingLines(trial), paint),
   ];
+}
+
+/** A difference as lines, or as JSON where a server of another version sends another form. */
+function differenceText(value: unknown): string[] {
+  return isDifference(value) ? differenceLines(value).map(printable) : valueLines(value);
+}
+
+function isDifference(value: unknown): value is Difference {
+  const { kind, summary, changes, diff, ...words } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof summary !== "string") return false;
+  if (kind === "json") return Array.isArray(changes);
+  if (kind === "lines") return typeof diff === "string";
+  const isWords = ["before", "expected", "output", "after"].every((name) => typeof words[name] === "string");
+  return kind === "none" || (kind === "words" && isWords);
 }
 
 function callLines({ tool, arguments: args, result, error }: ToolCallBody, place: number, paint: Paint): string[] {

@@ -1,42 +1,50 @@
-import { parseSuiteRef, refText } from "../../evals/suite/suite-ref.ts";
-import { AppError } from "../../protocol/errors.ts";
-import type { CalibrateJudge } from "../../protocol/evals/judge-certificate-api.ts";
-import { chosenBackend } from "../evals/choose-backend.ts";
-import { cancelInterrupted } from "../evals/eval-backend.ts";
+import { basename } from "node:path";
+import { parseSuiteRef } from "../../evals/suite/suite-ref.ts";
+import { sidecarUnreadable } from "../../formats/tapes/sidecar/read-sidecar.ts";
+import { fileLines, readRowLines } from "../../formats/tapes/sidecar/row-lines.ts";
+import { defined } from "../../protocol/defined.ts";
+import { unusableInput } from "../../protocol/errors.ts";
+import type { Client } from "../client/client.ts";
+import { cancelInterrupted, openBackend } from "../evals/backend.ts";
 import { evalNamed } from "../evals/latest-eval.ts";
-import { type NamedSuite, suiteGiven } from "../evals/suite-argument.ts";
+import { refOf, suiteGiven } from "../evals/suite-argument.ts";
 import { dollars, split } from "../files/arguments.ts";
+import { formatCount } from "../output/amount.ts";
+import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { interruptible } from "../reviews/interruptible.ts";
-import { bringTape, tapeFiles } from "./bring-tape.ts";
-import { certificateText } from "./certificate-text.ts";
+import { interruptible } from "../program/interruptible.ts";
+import { sendBodies } from "../tapes/files/send-bodies.ts";
+import { sidecarText } from "../tapes/files/sync.ts";
+import { sidecarOf } from "../tapes/files/tape-paths.ts";
+import { tapeText } from "../tapes/text/tape-text.ts";
+import { certificateText } from "./certificates.ts";
 import type { CALIBRATE_FLAGS } from "./commands.ts";
 
-type CalibrateCall = Call<typeof CALIBRATE_FLAGS>;
-
-export async function judgeCalibrate(call: CalibrateCall): Promise<number> {
+export async function judgeCalibrate(call: Call<typeof CALIBRATE_FLAGS>): Promise<number> {
   const { args, flags, io, json } = call;
   const tapes = tapeFiles(flags.tape, flags.sidecar);
   const named = split(flags.run);
   if (tapes.length === 0 && named.length === 0) {
-    throw new AppError("unusable_input", { problem: "name what people judged: --run RUN, or --tape FILE" });
+    throw unusableInput("name the judged runs or tapes: --run RUN, or --tape FILE");
   }
   const suite = await suiteGiven(args[0] ?? "", call);
+  const { task: taskId, days, seed, concurrency, budgetUsd: amount } = flags;
+  const budgetUsd = amount === undefined ? undefined : dollars("--budget-usd", amount);
   return interruptible(io, "The calibration was cancelled; no certificate was issued.", async (signal) => {
-    const backend = await chosenBackend(call);
+    const backend = await openBackend(call);
     const { client } = backend;
     try {
       const note = suite.file === undefined ? undefined : await backend.keepSuite(suite.loaded);
       if (note !== undefined) io.err(`assay: ${note}`);
-      const suiteId = parseSuiteRef(suite.file === undefined ? suite.ref : refText(suite.loaded.suite)).suiteId;
-      const judged: string[] = [];
-      for (const one of named) judged.push(await evalNamed(client, one, { suiteId }));
-      const brought: string[] = [];
-      for (const files of tapes) brought.push(await bringTape(client, files, io));
-      const runIds = [...new Set([...judged, ...brought])];
-      const { runId } = await client.judges.calibrate(requestOf(call, suite, runIds));
+      const ref = refOf(suite);
+      const { suiteId } = parseSuiteRef(ref);
+      const runs = new Set<string>();
+      for (const one of named) runs.add(await evalNamed(client, one, { suiteId }));
+      for (const files of tapes) runs.add(await importTape(client, files, io));
+      const limits = defined({ taskId, days, seed, concurrency, budgetUsd });
+      const { runId } = await client.judges.calibrate({ suite: ref, runIds: [...runs], ...limits });
       await backend.untilEnded(runId, undefined, signal).catch(async (error: unknown) => {
         if (signal.aborted) await cancelInterrupted(client, runId);
         throw error;
@@ -56,15 +64,33 @@ export async function judgeCalibrate(call: CalibrateCall): Promise<number> {
   });
 }
 
-function requestOf({ flags }: CalibrateCall, suite: NamedSuite, runIds: string[]): CalibrateJudge {
-  const { task, days, seed, concurrency, budgetUsd } = flags;
-  return {
-    suite: suite.file === undefined ? suite.ref : refText(suite.loaded.suite),
-    runIds,
-    ...(task === undefined ? {} : { taskId: task }),
-    ...(days === undefined ? {} : { days }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(budgetUsd === undefined ? {} : { budgetUsd: dollars("--budget-usd", budgetUsd) }),
-  };
+interface TapeFiles {
+  readonly tape: string;
+  readonly sidecar: string;
+}
+
+/** Pairs tapes with sidecars in the order of the flags; without --sidecar each tape has its usual one. */
+function tapeFiles(tapes: readonly string[], sidecars: readonly string[]): TapeFiles[] {
+  if (sidecars.length > 0 && sidecars.length !== tapes.length) {
+    throw unusableInput("name a --sidecar for each --tape, in the same order, or none");
+  }
+  return tapes.map((tape, i) => ({ tape, sidecar: sidecars[i] ?? sidecarOf(tape) }));
+}
+
+/** Imports a tape with its sidecar where its run does not exist yet. Returns the id of the run. */
+async function importTape(client: Client, { tape, sidecar }: TapeFiles, io: Io): Promise<string> {
+  const rows = await sidecarText(sidecar);
+  if (rows === undefined) throw sidecarUnreadable(sidecar, "there is no such file");
+  // Checked here as well: the server does not know the name of the file for its message.
+  readRowLines(sidecar, fileLines(rows));
+  const text = await tapeText(tape, io);
+  const { runId, bodies } = await client.tapes.import({ tape: text, name: basename(tape) });
+  const { stored } = await sendBodies(client, runId, tape, bodies.missing, io.progress);
+  const missing = bodies.missing.length - stored.length;
+  if (missing > 0) {
+    const count = formatCount(missing, "body");
+    io.err(`assay: ${printable(tape)}: ${count} cannot be imported; steps with them are left out.`);
+  }
+  await client.tapes.pushSidecar(runId, { sidecar: rows });
+  return runId;
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
@@ -45,7 +46,7 @@ function tapeOn(desk: EvalDesk, answers: number, differing: number): string {
   return desk.file("a.tape", lines([{ type: "header", version: 1, harn_version: "1.0" }, ...all.map(record)]));
 }
 
-/** A judge that is a script: it looks for the word. */
+/** A scripted judge: it searches for the word. */
 function agentsOn(desk: EvalDesk): string {
   const verdict = (met: boolean) => ({ output: { criteria: [{ number: 1, met, evidence: "the word" }] } });
   const script = { byInput: [{ contains: '"output":"please', answer: verdict(true) }], default: verdict(false) };
@@ -90,7 +91,7 @@ describe("assay judge without a server", () => {
     });
   });
 
-  test("says what is missing, and does nothing", async () => {
+  test("names the missing judgment, tape or judge, and keeps nothing", async () => {
     const desk = new EvalDesk();
     const suite = desk.file("suite.json", politeSuite("taped", 2));
     await desk.eval("run", suite, "--command", "cat", "--agents", agentsOn(desk));
@@ -117,7 +118,7 @@ describe("assay judge without a server", () => {
     expect((await assay(["judge", "list", "--data", join(desk.folder, "nowhere")])).code).toBe(2);
   });
 
-  test("prints the schemas of what a judge is asked and answers", async () => {
+  test("prints the schemas of the input and output of a judge", async () => {
     const { $schema: _, title: __, ...input } = JSON.parse((await assay(["judge", "schema", "input"])).out);
     expect(input).toEqual(JSON.parse(JSON.stringify(JudgeInput)));
     expect(JSON.parse((await assay(["judge", "schema", "output"])).out)).toMatchObject({
@@ -138,7 +139,7 @@ describe("assay judge with a server", () => {
   const there = (argv: readonly string[], who: Who = "owner") =>
     assay(argv, { ASSAY_URL: url, ASSAY_KEY: KEYS[who].key });
 
-  test("has the judge there compared with what people said there, and not with what was brought in their names", async () => {
+  test("compares the judge of the server with judgments recorded there, and not with imported ones", async () => {
     const desk = new EvalDesk();
     const suite = politeSuite("there", 4);
     const file = desk.file("suite.json", suite);
@@ -154,5 +155,17 @@ describe("assay judge with a server", () => {
     expect((await there(["judge", "show", id])).out).toBe(done.out);
     expect((await there(["judge", "list", "--suite", suite.suiteId])).out).toContain(id);
     expect((await there(["judge", "show", id], "other")).code).toBe(2);
+  });
+});
+
+const page = readFileSync(new URL("../../../docs/formats/judge.md", import.meta.url), "utf8");
+
+describe("docs/formats/judge.md", () => {
+  test.each([
+    ["input", JudgeInput],
+    ["output", JudgeOutput],
+  ])("has the current schema of the %s", (which, schema) => {
+    const part = page.split(`<!-- ${which} -->\n\`\`\`json\n`)[1]?.split(`\n\`\`\`\n<!-- /${which} -->`)[0] ?? "null";
+    expect(JSON.parse(part)).toEqual(JSON.parse(JSON.stringify(schema)));
   });
 });

@@ -1,14 +1,11 @@
 import { AGENT_COMMANDS } from "../agents/commands.ts";
 import { AUDIT_COMMANDS } from "../audit/commands.ts";
 import { EVAL_COMMANDS } from "../evals/commands.ts";
-import { evalOverride } from "../evals/eval-override-commands.ts";
 import { INBOX_COMMANDS } from "../gates/commands.ts";
 import { KEY_COMMANDS } from "../identity/commands.ts";
 import { ROLE_COMMANDS } from "../identity/role-commands.ts";
 import { JUDGE_COMMANDS } from "../judges/commands.ts";
-import { ANNOTATION_COMMANDS } from "../judgments/commands.ts";
-import { FEEDBACK_COMMANDS } from "../judgments/feedback-commands.ts";
-import { JUDGMENT_COMMANDS } from "../judgments/judgments-commands.ts";
+import { JUDGMENT_COMMANDS } from "../judgments/commands.ts";
 import { DEPLOYMENT_COMMANDS } from "../promotion/commands.ts";
 import { QUEUE_COMMANDS } from "../queues/commands.ts";
 import { REVIEW_COMMANDS } from "../reviews/commands.ts";
@@ -17,7 +14,6 @@ import { EVENT_COMMANDS } from "../runs/event-commands.ts";
 import { SERVE_COMMANDS } from "../server/commands.ts";
 import { DATABASE_COMMANDS, openapi, schema } from "../server/database-commands.ts";
 import { SUITE_COMMANDS } from "../suites/commands.ts";
-import { SUITE_GROWTH_COMMANDS } from "../suites/suite-growth-commands.ts";
 import { TAPE_COMMANDS } from "../tapes/commands/all.ts";
 import { WEBHOOK_COMMANDS } from "../webhooks/commands.ts";
 import { WORKFLOW_COMMANDS } from "../workflows/commands.ts";
@@ -28,8 +24,6 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...SERVE_COMMANDS,
   ...RUN_COMMANDS,
   ...INBOX_COMMANDS,
-  ...ANNOTATION_COMMANDS,
-  ...FEEDBACK_COMMANDS,
   ...JUDGMENT_COMMANDS,
   ...QUEUE_COMMANDS,
   ...TAPE_COMMANDS,
@@ -37,9 +31,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...AGENT_COMMANDS,
   ...DEPLOYMENT_COMMANDS,
   ...SUITE_COMMANDS,
-  ...SUITE_GROWTH_COMMANDS,
   ...EVAL_COMMANDS,
-  evalOverride,
   ...JUDGE_COMMANDS,
   ...EVENT_COMMANDS,
   ...WORKFLOW_COMMANDS,

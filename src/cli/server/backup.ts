@@ -1,12 +1,11 @@
 import { existsSync, statSync } from "node:fs";
 import { type BackupTrailer, backupLines } from "../../store/backup/backup.ts";
 import { requireCurrentSchema } from "../../store/schema/migrate.ts";
-import { evalsPath } from "../evals/evals-file.ts";
 import { refuseExisting, writeWhole } from "../files/write-file.ts";
 import { formatBytes, formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
 import type { Call } from "../program/command.ts";
-import { describeDatabase, withSnapshot } from "./database.ts";
+import { describeDatabase, evalsPath, withSnapshot } from "./database.ts";
 import type { BACKUP_FLAGS } from "./database-commands.ts";
 
 export async function backup({ args, flags, json, config, io }: Call<typeof BACKUP_FLAGS>): Promise<undefined> {

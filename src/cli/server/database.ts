@@ -27,6 +27,14 @@ export function sqlitePath({ data }: DatabaseConfig): string {
   return join(data, "assay.db");
 }
 
+/**
+ * The database of evaluations that run on this machine, apart from that of a server on the same folder: a database file has one owner,
+ * and both have to work at the same time.
+ */
+export function evalsPath({ data }: Pick<DatabaseConfig, "data">): string {
+  return join(data, "evals.db");
+}
+
 /** Before anything is opened: SQLite would only say that it cannot open a file, and not which or why. */
 export function prepareFolder(config: DatabaseConfig, file = sqlitePath(config)): void {
   try {

@@ -11,7 +11,7 @@ import { loadSuite, requireSuite } from "../../evals/suite/load-suite.ts";
 import { digestOf } from "../../formats/tapes/digest.ts";
 import { loadTape } from "../../formats/tapes/read-tape.ts";
 import { isBodyHash, isStored } from "../../formats/tapes/tape.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { unusableInput } from "../../protocol/errors.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
@@ -20,38 +20,39 @@ import { watchedBytes } from "../tapes/files/file-bytes.ts";
 import { readReview, reportProblems } from "../tapes/files/read-review.ts";
 import { bodiesOf, sidecarOf } from "../tapes/files/tape-paths.ts";
 import { processScrubber } from "../wiring/process-scrubber.ts";
-import { proofText } from "./proof-text.ts";
-import type { ADD_FROM_FLAGS } from "./suite-growth-commands.ts";
-import { linksBeside, suiteTarget, writeSuite } from "./suite-target.ts";
+import type { ADD_FROM_FLAGS } from "./commands.ts";
+import { linksBeside, proofText, suiteTarget, writeSuite } from "./suite-target.ts";
 
 type AddFromCall = Call<typeof ADD_FROM_FLAGS>;
 
-/** Needs no server: a tape, what people wrote beside it, and a suite are files. */
+/** Needs no server: the tape, its sidecar and the suite are files. */
 export async function addFromTape(call: AddFromCall): Promise<undefined> {
   const { args, flags, json, config, io } = call;
   const tape = flags.tape ?? "";
   const [sidecar = sidecarOf(tape)] = args;
   const target = suiteTarget(flags.to, flags.id);
-  if (target.type === "kept") throw refuse("tasks of a tape go into a file: --to SUITE.json");
+  if (target.type === "kept") throw unusableInput("tasks of a tape go into a file: --to SUITE.json");
   if (flags.annotation !== undefined || flags.taskId !== undefined) {
-    throw refuse("--annotation and --task-id go with a run; all that people say in the sidecar is taken");
+    throw unusableInput(
+      "--annotation and --task-id go with a run; with a tape every correction in the sidecar is taken",
+    );
   }
   const judgments = new TapeJudgments();
   const { problems } = await readReview({ tape, sidecar }, io, (row) => judgments.add(row));
   if (problems > 0) {
     reportProblems(problems, io);
-    throw refuse(`${sidecar} does not fit ${tape}; nothing was made of it`);
+    throw unusableInput(`${sidecar} does not fit ${tape}; no task was made`);
   }
   const loaded = await loadTape(tape, watchedBytes(tape, io));
   const digest = await digestOf(loaded.records);
   const scrubber = await processScrubber(config);
-  const ground =
+  const base =
     target.type === "new"
       ? { newSuiteId: target.suiteId }
       : requireSuite(loadSuite(Buffer.from(target.text), { scrubber }), `${target.file} is no suite: `).suite;
   const host = { scrubber, nowMs: Date.now, newId: idSource(Date.now) };
   const judged = await judgments.tasks(loaded, bodiesBeside(tape));
-  const grown = await growFromTape(host, ground, judged, `tape-${digest.slice(0, 12)}`);
+  const grown = await growFromTape(host, base, judged, `tape-${digest.slice(0, 12)}`);
   const { suite, added } = grown;
   const tasks = added.map(({ task }) => task);
   const text = target.type === "new" ? `${JSON.stringify(suite, null, 2)}\n` : grownText(target.text, suite, tasks);
@@ -70,7 +71,7 @@ export async function addFromTape(call: AddFromCall): Promise<undefined> {
   }));
   if (!flags.check) await writeSuite(target, text, links);
   if (json) io.out(JSON.stringify(shown(grown, { file: target.file, text, links: flags.check ? [] : links })));
-  else tell(grown, target.file, flags.check, io);
+  else print(grown, target.file, flags.check, io);
 }
 
 type Grown = Awaited<ReturnType<typeof growFromTape>>;
@@ -88,11 +89,11 @@ function shown({ suite, added, leftOut, notes }: Grown, more: object): object {
   };
 }
 
-function tell({ suite, added, leftOut, notes }: Grown, file: string, checkOnly: boolean, io: Io): void {
+function print({ suite, added, leftOut, notes }: Grown, file: string, checkOnly: boolean, io: Io): void {
   const { paint } = io;
   for (const { task, row, recorded, correction } of added) {
     io.out(`Task ${paint.bold(task.taskId)} from row ${printable(row)}`);
-    io.out(proofText({ recorded, ...(correction === undefined ? {} : { correction }) }, paint));
+    io.out(proofText({ recorded, correction }, paint));
   }
   for (const { eventId, reason } of leftOut)
     io.err(`${paint.yellow("!")} Event ${eventId} is left out: ${printable(reason)}.`);
@@ -109,8 +110,4 @@ function bodiesBeside(tape: string): TextOf {
     const bytes = await readFile(join(bodiesOf(tape), body.content_hash)).catch(() => undefined);
     return bytes !== undefined && isUtf8(bytes) ? bytes.toString("utf8") : undefined;
   };
-}
-
-function refuse(problem: string): AppError {
-  return new AppError("unusable_input", { problem });
 }

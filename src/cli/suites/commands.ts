@@ -1,4 +1,4 @@
-import { type AnyCommand, CLIENT, command, type Flags } from "../program/command.ts";
+import { type AnyCommand, CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
 
 const FILES = {
   name: "FILE",
@@ -6,82 +6,147 @@ const FILES = {
   many: true,
 } as const;
 
+const files = () => import("./suite-files.ts");
+const kept = () => import("./kept-suites.ts");
+const growth = () => import("./add-from-run.ts");
+
 export const VALIDATE_SUITE_FLAGS = {
   strict: { type: "switch", summary: "Let warnings fail the check too." },
 } as const satisfies Flags;
-
-export const suiteValidate = command({
-  name: "suite validate",
-  summary: "Check eval suites, and list everything that is wrong with them.",
-  about:
-    "Each problem has its place in the file, what is wrong and what to do about it. Warnings are about what can be run and is " +
-    "probably not meant. Secret-shaped text is refused and never printed. Needs no server.",
-  args: [FILES],
-  flags: VALIDATE_SUITE_FLAGS,
-  settings: [],
-  examples: ["assay suite validate suites/refunds.json", "assay suite validate --strict suites"],
-  exits: { 0: "there is no problem", 2: "there is at least one problem, or a file cannot be read" },
-  load: async () => (await import("./suite-validate.ts")).suiteValidate,
-});
 
 export const INIT_SUITE_FLAGS = {
   id: { type: "text", value: "ID", summary: "The id of the suite, like acme.support.evals.refunds." },
   force: { type: "switch", summary: "Replace the file if it exists." },
 } as const satisfies Flags;
 
-export const suiteInit = command({
-  name: "suite init",
-  summary: "Write a small eval suite to begin with.",
-  about:
-    "Four tasks, one for each way to compare an output and one with fixtures, that can be run as they are. What each member means " +
-    "is in docs/evals.md. A file that exists is left alone unless you say otherwise.",
-  args: [{ name: "FILE", summary: "Where to write it; suite.json unless told otherwise.", optional: true }],
-  flags: INIT_SUITE_FLAGS,
-  settings: [],
-  examples: ["assay suite init", "assay suite init suites/refunds.json --id acme.support.evals.refunds"],
-  exits: { 2: "the file exists, cannot be written, or the id is not one" },
-  load: async () => (await import("./suite-init.ts")).suiteInit,
-});
-
-export const suitePush = command({
-  name: "suite push",
-  summary: "Keep eval suites on a server, for the tenant of the key.",
-  about: "What is there under an id and a version never changes: to change a suite, raise its version.",
-  args: [FILES],
-  flags: {},
-  settings: CLIENT,
-  examples: ["assay suite push suites/refunds.json", "assay suite push suites"],
-  exits: { 2: "at least one suite was refused; the others are kept" },
-  load: async () => (await import("./suite-push.ts")).suitePush,
-});
-
 export const LIST_SUITE_FLAGS = {
   suite: { type: "text", value: "ID", summary: "Only the versions of this suite." },
 } as const satisfies Flags;
 
-export const suiteList = command({
-  name: "suite list",
-  summary: "List the eval suites of a server that this key can use.",
-  args: [],
-  flags: LIST_SUITE_FLAGS,
-  settings: CLIENT,
-  examples: ["assay suite list", "assay suite list --suite acme.support.evals.refunds"],
-  load: async () => (await import("./suite-list.ts")).suiteList,
-});
+export const ADD_FROM_FLAGS = {
+  to: {
+    type: "text",
+    value: "SUITE",
+    summary:
+      "The suite file, or the id of a suite that is kept where the run is; the suite of the evaluation or of the agent unless given.",
+  },
+  taskId: { type: "text", value: "ID", summary: "What to call the task." },
+  annotation: {
+    type: "text",
+    value: "ID",
+    summary: "Which correction, where there are several; the newest unless given.",
+  },
+  id: {
+    type: "text",
+    value: "ID",
+    summary: "With --to of a file that does not exist: the id of the suite that it begins.",
+  },
+  tape: {
+    type: "text",
+    value: "TAPE",
+    summary: "Make tasks of a recorded tape and the rows of its sidecar. Needs no server.",
+  },
+  check: { type: "switch", summary: "Only show the task and its proof." },
+} as const satisfies Flags;
 
-export const suiteShow = command({
-  name: "suite show",
-  summary: "Print an eval suite of a server as it was written, with control characters escaped.",
-  args: [
-    {
-      name: "SUITE",
-      summary: "Its id and version, like acme.support.evals.refunds@1.0.0; the id alone is the highest.",
+export const SUITE_LINKS_FLAGS = {
+  suite: { type: "text", value: "ID", summary: "Only tasks of this suite." },
+  run: {
+    type: "text",
+    value: "RUN",
+    summary: "Only tasks that were made of this run; latest for the newest evaluation.",
+  },
+} as const satisfies Flags;
+
+export const SUITE_COMMANDS: readonly AnyCommand[] = [
+  command({
+    name: "suite validate",
+    summary: "Check eval suites, and list everything that is wrong with them.",
+    about:
+      "Each problem has its place in the file, what is wrong and how to correct it. Warnings are about suites that can be run and " +
+      "probably do not check what they should. Text that looks like a secret is refused and never printed. Needs no server.",
+    args: [FILES],
+    flags: VALIDATE_SUITE_FLAGS,
+    settings: [],
+    examples: ["assay suite validate suites/refunds.json", "assay suite validate --strict suites"],
+    exits: { 0: "there is no problem", 2: "there is at least one problem, or a file cannot be read" },
+    load: async () => (await files()).suiteValidate,
+  }),
+  command({
+    name: "suite init",
+    summary: "Write a small eval suite to begin with.",
+    about:
+      "Four tasks, one for each way to compare an output and one with fixtures, that can be run as they are. The members are " +
+      "described in docs/evals.md. A file that exists is kept unless --force is given or the question is answered with y.",
+    args: [{ name: "FILE", summary: "Where to write it; suite.json unless given.", optional: true }],
+    flags: INIT_SUITE_FLAGS,
+    settings: [],
+    examples: ["assay suite init", "assay suite init suites/refunds.json --id acme.support.evals.refunds"],
+    exits: { 2: "the file exists or cannot be written, or the id is not valid" },
+    load: async () => (await files()).suiteInit,
+  }),
+  command({
+    name: "suite push",
+    summary: "Keep eval suites on a server, for the tenant of the key.",
+    about: "A version of a suite never changes on a server: to change a suite, raise its version.",
+    args: [FILES],
+    examples: ["assay suite push suites/refunds.json", "assay suite push suites"],
+    exits: { 2: "at least one suite was refused; the others are kept" },
+    load: async () => (await kept()).suitePush,
+  }),
+  command({
+    name: "suite list",
+    summary: "List the eval suites of a server that this key can use.",
+    flags: LIST_SUITE_FLAGS,
+    examples: ["assay suite list", "assay suite list --suite acme.support.evals.refunds"],
+    load: async () => (await kept()).suiteList,
+  }),
+  command({
+    name: "suite show",
+    summary: "Print an eval suite of a server as it was written, with control characters escaped.",
+    args: [
+      {
+        name: "SUITE",
+        summary: "Its id and version, like acme.support.evals.refunds@1.0.0; the id alone is the highest version.",
+      },
+    ],
+    examples: ["assay suite show acme.support.evals.refunds@1.0.0 > refunds.json"],
+    load: async () => (await kept()).suiteShow,
+  }),
+  command({
+    name: "suite add-from",
+    summary: "Make a task of a run that was corrected, and prove that it tells right from wrong.",
+    about:
+      "The task has the input of the run, with the answers of tools and the memory that the run had, and expects the correction. It is added only if it " +
+      "fails on the recorded answer and passes on the correction. The suite gets a new version; the one before stays as it is. The run of each " +
+      "task is kept (`suite links`), for a file also next to it in FILE.links.jsonl. Of a tape every step is taken that a person " +
+      "corrected or confirmed.",
+    args: [
+      {
+        name: "RUN|SIDECAR",
+        summary:
+          "The run; latest for the newest evaluation. With --tape its sidecar, TAPE.annotations.jsonl unless given.",
+        optional: true,
+      },
+    ],
+    flags: ADD_FROM_FLAGS,
+    settings: [...CLIENT, ...DATABASE],
+    examples: [
+      "assay suite add-from run-01k4… --to suites/refunds.json",
+      "assay suite add-from run-01k4… --to acme.support.evals.refunds --task-id names-the-window",
+      "assay suite add-from --tape session.tape session.tape.annotations.jsonl --to suites/refunds.json",
+    ],
+    exits: {
+      2: "there is no correction, the task would prove nothing, or the suite has it already; nothing was written",
     },
-  ],
-  flags: {},
-  settings: CLIENT,
-  examples: ["assay suite show acme.support.evals.refunds@1.0.0 > refunds.json"],
-  load: async () => (await import("./suite-show.ts")).suiteShow,
-});
-
-export const SUITE_COMMANDS: readonly AnyCommand[] = [suiteValidate, suiteInit, suitePush, suiteList, suiteShow];
+    load: async () => (await growth()).suiteAddFrom,
+  }),
+  command({
+    name: "suite links",
+    summary: "List the tasks that were made of runs, with the corrections they expect.",
+    flags: SUITE_LINKS_FLAGS,
+    settings: [...CLIENT, ...DATABASE],
+    examples: ["assay suite links --run run-01k4…", "assay suite links --suite acme.support.evals.refunds"],
+    load: async () => (await growth()).suiteLinks,
+  }),
+];

@@ -26,7 +26,7 @@ async function evaluated() {
 }
 
 describe("assay eval override", () => {
-  test("puts what somebody says beside what an evaluation came to", async () => {
+  test("shows overrides next to the result of the evaluation", async () => {
     const { runId, assay } = await evaluated();
     const { code, out, err } = await assay("eval", "override", runId, "wrong", "pass", "--note", "as good");
     expect({ code, err }).toEqual({
@@ -42,10 +42,10 @@ describe("assay eval override", () => {
     expect(report).toMatchObject({ passed: false, override: { passed: true, aggregateScore: 1 } });
   });
 
-  test("says what is wrong with what cannot be said", async () => {
+  test("refuses an override that is not one verdict about a task that has a score", async () => {
     const { runId, assay } = await evaluated();
     const of = (...argv: string[]) => assay("eval", "override", ...argv);
-    expect(await of(runId, "wrong")).toMatchObject({ code: 2, err: expect.stringContaining("say one thing") });
+    expect(await of(runId, "wrong")).toMatchObject({ code: 2, err: expect.stringContaining("give one of") });
     expect(await of(runId, "wrong", "pass", "--flag")).toMatchObject({ code: 2 });
     expect(await of(runId, "wrong", "good")).toMatchObject({ code: 2, err: expect.stringContaining("pass or fail") });
     expect(await of(runId, "none", "pass")).toMatchObject({ code: 2, err: expect.stringContaining("no scored task") });
@@ -95,7 +95,7 @@ describe("assay suite add-from", () => {
     expect(existsSync(`${suite}.links.jsonl`)).toBe(false);
   });
 
-  test("makes tasks of a tape and its sidecar, with nothing but files", async () => {
+  test("makes tasks of a tape and its sidecar without a server", async () => {
     const desk = new EvalDesk();
     const response = (text: string) => ({ content_hash: "", text });
     const tape = aTape(

@@ -11,10 +11,119 @@ import { AGENT_ID, echo } from "../../testing/eval-bench.ts";
 import { EvalDesk, evalCommand, lettersScript, lettersSuite } from "../../testing/eval-command.ts";
 import { type EvalServer, evalServer } from "../../testing/eval-server.ts";
 import { KEYS, type Who } from "../../testing/host.ts";
-import { ignoreHint } from "./ignore-hint.ts";
+import { isSeenByGit } from "./eval-run.ts";
 
 const read = (path: string) => readFileSync(path, "utf8");
 const runIdIn = (text: string) => /run-[0-9a-z]+/.exec(text)?.[0] ?? "";
+
+describe("a baseline", () => {
+  const letters = "abcdefghijklmnopqrst";
+  const suite = lettersSuite(letters, { modes: ["golden", "regression"], thresholds: { passScore: 0 } });
+
+  test("is set by name and compared with; a regression fails, noise passes", async () => {
+    const desk = new EvalDesk();
+    const file = desk.file("suite.json", suite);
+    const good = desk.agents(lettersScript(letters));
+    const nothing = await desk.eval("run", file, ...good);
+    expect(nothing).toMatchObject({ code: 0, out: expect.stringContaining("score 1") });
+    const set = await desk.eval("baseline set", "main", "--latest");
+    expect(set).toMatchObject({ code: 0, out: expect.stringContaining("20 of 20 tasks passed") });
+    expect((await desk.eval("baseline list")).out).toMatch(/main +local\.test\.evals\.echo@1\.0\.0 +run-/);
+
+    const same = await desk.eval("run", file, ...good, "--baseline", "main");
+    expect(same).toMatchObject({ code: 0, out: expect.stringContaining("Baseline") });
+    const worse = await desk.eval("run", file, ...desk.agents(lettersScript(letters, "abcdefg")), "--baseline", "main");
+    expect(worse).toMatchObject({ code: 1, out: expect.stringContaining("it got worse than its baseline") });
+    const bit = await desk.eval("run", file, ...desk.agents(lettersScript(letters, "abcd")), "--baseline", "main");
+    expect(bit).toMatchObject({ code: 0, out: expect.stringContaining("may be chance") });
+    const strict = ["--baseline", "main", "--fail-on", "suspect,flaky"];
+    expect((await desk.eval("run", file, ...desk.agents(lettersScript(letters, "abcd")), ...strict)).code).toBe(1);
+
+    const [from, to] = [runIdIn(set.out), runIdIn(worse.out)];
+    const compared = await desk.eval("compare", to, "main");
+    expect(compared).toMatchObject({ code: 1, out: expect.stringMatching(/^✗ regressed: /m) });
+    expect(compared.out).toMatch(/^Passed +20 of 20 +13 of 20$/m);
+    expect(compared.out).toMatch(/^TASK +BASELINE +NOW\na +passed 1 +failed 0 +lost\nb +passed 1 +failed 0 +lost$/m);
+    expect((await desk.eval("compare", from, to)).out).toMatch(/^a +failed 0 +passed 1 +gained$[\s\S]*^✓ improved: /m);
+    expect((await desk.eval("compare", to, "mian")).err).toContain("There is no baseline mian in ");
+    expect((await desk.eval("compare", to, "mian")).err).toContain("Did you mean main?");
+    const typo = await desk.eval("run", file, ...good, "--baseline", "mian");
+    expect(typo).toMatchObject({ code: 2, err: expect.stringContaining("no baseline mian here") });
+    expect(typo.err).toContain("Did you mean main?");
+    const listed = (await desk.eval("list")).out;
+    expect(listed).toContain("13/20   meets its bars; score -0.35 on the baseline");
+    expect(listed).toContain("20/20   meets its bars; score as in the baseline");
+    expect(JSON.parse((await desk.eval("compare", to, from, "--json")).out)).toMatchObject({ baselineRunId: from });
+    expect((await desk.eval("compare", runIdIn(bit.out), "main")).code).toBe(0);
+    expect((await desk.eval("compare", runIdIn(bit.out), "main", "--fail-on", "suspect")).code).toBe(1);
+  });
+
+  test("of too few tasks gives no verdict where one is required", async () => {
+    const desk = new EvalDesk();
+    const file = desk.file("suite.json", lettersSuite("abc"));
+    const agent = desk.agents(lettersScript("abc"));
+    const runId = runIdIn((await desk.eval("run", file, ...agent)).out);
+    const flags = ["--baseline", runId, "--require-verdict"];
+    expect(await desk.eval("run", file, ...agent, ...flags)).toMatchObject({
+      code: 5,
+      out: expect.stringContaining("at least 5 are needed"),
+    });
+    expect((await desk.eval("compare", runId, runId, "--require-verdict")).code).toBe(5);
+    expect((await desk.eval("compare", runId, runId)).code).toBe(0);
+    const other = desk.file("other.json", { ...lettersSuite("abcd"), version: "2.0.0" });
+    const another = runIdIn((await desk.eval("run", other, ...desk.agents(lettersScript("abcd")))).out);
+    expect(await desk.eval("compare", another, runId)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/is of suite local\.test\.evals\.echo@2\.0\.0, and run-\S+ of .*@1\.0\.0/),
+    });
+  });
+
+  test("is refused for other runs and suites, and can be removed", async () => {
+    const desk = new EvalDesk();
+    const file = desk.file("suite.json", lettersSuite("abc"));
+    await desk.eval("run", file, ...desk.agents(lettersScript("abc")));
+    expect((await desk.eval("baseline set", "main")).code).toBe(2);
+    expect((await desk.eval("baseline set", "main", "run-none")).code).toBe(2);
+    const run = runIdIn((await desk.eval("list")).out);
+    const both = await desk.eval("baseline set", "main", run, "--suite", "local.test.evals.echo");
+    expect(both).toMatchObject({ code: 2, err: expect.stringContaining("--suite goes with --latest") });
+    expect(await desk.eval("show", run, "--md", desk.folder)).toMatchObject({ code: 2, out: "" });
+    expect((await desk.eval("baseline set", "run-main", "--latest")).code).toBe(2);
+    expect((await desk.eval("baseline set", "a/b", "--latest")).code).toBe(2);
+    expect((await desk.eval("baseline set", "x", "--latest", "--suite", "acme.evals.none")).code).toBe(2);
+    expect((await desk.eval("baseline list")).err).toContain("No baselines yet");
+    await desk.eval("baseline set", "main", "--latest");
+    expect((await desk.eval("baseline remove", "local.test.evals.echo", "main")).code).toBe(0);
+    expect((await desk.eval("baseline remove", "local.test.evals.echo", "main")).code).toBe(2);
+  });
+});
+
+describe("the cache", () => {
+  test("is used only with --cache and a named version, and every output marks cached trials", async () => {
+    const desk = new EvalDesk();
+    const log = desk.file("calls", "");
+    const program = desk.program(
+      "agent.mjs",
+      `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(log)}, "x"); console.log("a");`,
+    );
+    const suite = desk.file("suite.json", lettersSuite("a"));
+    const calls = () => read(log).length;
+    const run = (...flags: string[]) => desk.eval("run", suite, ...program, ...flags);
+    const named = (version: string) => ["--cache", "--agent-version", version];
+    await run("--agent-version", "v1");
+    await run(...named("v1"));
+    expect(calls()).toBe(2);
+    const json = join(desk.folder, "r.json");
+    const again = await run(...named("v1"), "--output", json);
+    expect(calls()).toBe(2);
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining("1 of 1 trials were taken from the cache") });
+    expect(JSON.parse(read(json))).toMatchObject({ report: { cachedTrials: 1, tasks: [{ cached: 1 }] } });
+    await run(...named("v2"));
+    await run("--agent-version", "v1");
+    expect(calls()).toBe(4);
+  });
+});
+
 const letters = "abcdefghijklmnopqrst";
 const suite = lettersSuite(letters, { modes: ["golden", "regression"], thresholds: { passScore: 0 } });
 
@@ -35,7 +144,7 @@ beforeAll(async () => {
 });
 
 describe("a baseline in a file", () => {
-  test("has what a comparison needs, a line for each task, and no word of any of them", async () => {
+  test("has what a comparison needs, a line for each task, and no text of tasks", async () => {
     const { desk, path, exported, runId } = made;
     expect(exported).toMatchObject({ code: 0, err: expect.stringMatching(/^assay: looking in .*data$/) });
     expect(exported.out).toContain("main of local.test.evals.echo@1.0.0, 20 tasks");
@@ -58,7 +167,7 @@ describe("a baseline in a file", () => {
     expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining("There is no baseline main in ") });
   });
 
-  test("is compared with where nothing was kept, and said to be imported in every place", async () => {
+  test("is compared with in an empty folder, and every output marks it as imported", async () => {
     const desk = new EvalDesk();
     const file = desk.file("suite.json", suite);
     const out = (name: string) => join(desk.folder, name);
@@ -87,7 +196,7 @@ describe("a baseline in a file", () => {
     expect(good).toMatchObject({ code: 0 });
   });
 
-  test("gets a name by import, is marked there, and is written again as it came", async () => {
+  test("gets a name by import, is marked in lists, and is exported unchanged", async () => {
     const desk = new EvalDesk();
     const imported = await desk.eval("baseline import", made.path, "--name", "theirs");
     expect(imported).toMatchObject({ code: 0, out: expect.stringContaining("imported: ") });
@@ -126,7 +235,7 @@ describe("a baseline in a file", () => {
     expect(JSON.parse((await desk.eval("show", "--json")).out).run).toMatchObject({ scoreDelta: 0 });
   });
 
-  test("is refused unless it is one, whole, and of the very suite; nothing is run then", async () => {
+  test("is refused before the agent is called when it is damaged, of another format or of another suite", async () => {
     const desk = new EvalDesk();
     const file = desk.file("suite.json", suite);
     const calls = desk.file("calls", "");
@@ -195,7 +304,7 @@ describe("a baseline in a file, with a server", () => {
   const assay = (argv: readonly string[], who: Who = "owner") =>
     evalCommand(argv, { ASSAY_URL: url, ASSAY_KEY: KEYS[who].key });
 
-  test("goes from one host to another, and back as it was", async () => {
+  test("moves from one host to another and back unchanged", async () => {
     const desk = new EvalDesk();
     const file = desk.file("suite.json", suite);
     isWrong = true;
@@ -210,18 +319,18 @@ describe("a baseline in a file, with a server", () => {
   });
 });
 
-test("a data folder that git would take is remarked when it is made", async () => {
+test("a warning names a new data folder that git would track", async () => {
   const desk = new EvalDesk();
   mkdirSync(join(desk.folder, ".git"));
   const run = () => desk.eval("run", desk.file("suite.json", lettersSuite("a")), ...desk.agents(lettersScript("a")));
-  expect((await run()).err).toContain("assay: what is found is kept in data; add data/ to .gitignore.");
+  expect((await run()).err).toContain("assay: results are kept in data; add data/ to .gitignore.");
   expect(existsSync(join(desk.folder, "data"))).toBe(true);
   expect((await run()).err).not.toContain(".gitignore");
   for (const line of ["data/", "/data", "**/data/", "data/**"]) {
     const other = new EvalDesk();
     mkdirSync(join(other.folder, ".git"));
-    expect(ignoreHint(join(other.folder, "data"))).toBeDefined();
+    expect(isSeenByGit(join(other.folder, "data"))).toBe(true);
     writeFileSync(join(other.folder, ".gitignore"), `node_modules\n${line}\n`);
-    expect(ignoreHint(join(other.folder, "data"))).toBeUndefined();
+    expect(isSeenByGit(join(other.folder, "data"))).toBe(false);
   }
 });

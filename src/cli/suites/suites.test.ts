@@ -20,7 +20,7 @@ const text = (suite: object) => JSON.stringify(suite, null, 2);
 const weak = { kind: "golden", match: { strategy: "contains", value: "" } } as const;
 
 describe("assay suite validate", () => {
-  test("says of good suites what they are", async () => {
+  test("prints id, tasks and digest of valid suites", async () => {
     const folder = folderWith({ "a.json": text(evalSuite()), "notes.txt": "x" });
     expect(await assay(["validate", folder])).toMatchObject({
       code: 0,
@@ -28,7 +28,7 @@ describe("assay suite validate", () => {
     });
   });
 
-  test("lists every problem of every file with its place and what to do, and exits 2", async () => {
+  test("lists every problem of every file with its place and its correction, and exits 2", async () => {
     const broken = text(evalSuite()).replace('"hello"', '"hello",\n "x": ');
     const folder = folderWith({
       "a.json": text({ ...evalSuite(), version: "one", modes: [] }),
@@ -52,7 +52,7 @@ describe("assay suite validate", () => {
     ]);
   });
 
-  test("tells the same to programs", async () => {
+  test("prints the same as JSON", async () => {
     const folder = folderWith({ "a.json": text({ ...evalSuite(), version: 1 }), "b.json": text(evalSuite()) });
     const { code, out } = await assay(["validate", "--json", folder]);
     expect(code).toBe(2);
@@ -74,7 +74,7 @@ describe("assay suite validate", () => {
     });
   });
 
-  test("lets warnings pass unless it is told not to", async () => {
+  test("accepts warnings unless --strict is given", async () => {
     const folder = folderWith({ "a.json": text(evalSuite({ tasks: [goldenTask("a", { expected: weak })] })) });
     const { code, out } = await assay(["validate", folder]);
     expect(code).toBe(0);
@@ -82,7 +82,7 @@ describe("assay suite validate", () => {
     expect(await assay(["validate", "--strict", folder])).toMatchObject({ code: 2 });
   });
 
-  test("finds two suites with one name, and no suite at all", async () => {
+  test("refuses two suites with one name, and a folder without suites", async () => {
     const other = text(evalSuite({ tasks: [goldenTask("other")] }));
     const folder = folderWith({ "a.json": text(evalSuite()), "b.json": other, "c.json": text(evalSuite()) });
     const { code, out } = await assay(["validate", folder]);
@@ -94,7 +94,7 @@ describe("assay suite validate", () => {
     expect(await assay(["validate", folderWith({ "readme.md": "" })])).toMatchObject({ code: 2 });
   });
 
-  test("cannot be made to write on a terminal what is in a suite", async () => {
+  test("prints no secrets and no control characters of a suite", async () => {
     const secret = `${"AKIA"}IOSFODNN7EXAMPLZ`;
     const suite = { ...evalSuite(), "odd\u001b[31m\u202e": 1, tasks: [goldenTask("a", { input: secret })] };
     const { out } = await assay(["validate", folderWith({ "a.json": text(suite) })]);
@@ -106,7 +106,7 @@ describe("assay suite validate", () => {
 });
 
 describe("assay suite init", () => {
-  test("writes a suite that is valid as it is, in a new folder and under the id that is asked for", async () => {
+  test("writes a valid suite with the given id, in a new folder", async () => {
     const file = join(tempDir(), "suites", "first.json");
     const made = await assay(["init", file, "--id", "acme.shop.evals.orders"]);
     expect(made).toMatchObject({ code: 0, out: `${file}: acme.shop.evals.orders@0.1.0, 4 tasks\n` });
@@ -115,7 +115,7 @@ describe("assay suite init", () => {
     expect(await assay(["validate", "--strict", file])).toMatchObject({ code: 0 });
   });
 
-  test("leaves a file alone unless it is told or answered otherwise", async () => {
+  test("replaces a file only with --force or when the question is answered with y", async () => {
     const file = join(tempDir(), "mine.json");
     writeFileSync(file, "mine");
     expect(await assay(["init", file])).toMatchObject({ code: 2, err: expect.stringContaining("was left alone") });
@@ -136,7 +136,7 @@ describe("assay suite init", () => {
     expect(loadSuite(readFileSync(file)).ok).toBe(true);
   });
 
-  test("refuses an id that is none, and a place where it cannot write", async () => {
+  test("refuses an invalid id, and a path that cannot be written", async () => {
     const file = join(tempDir(), "a.json");
     expect(await assay(["init", file, "--id", "Orders"])).toMatchObject({
       code: 2,
@@ -174,7 +174,7 @@ describe("suites of a server on the command line", () => {
     expect((await assay(["show", "acme.support.evals.refunds@9.0.0"], env)).code).toBe(2);
   });
 
-  test("that are refused are named with the reason, and the others are kept", async () => {
+  test("that are refused are printed with the reason, and the others are kept", async () => {
     const changed = text(evalSuite({ suiteId: "acme.evals.kept", tasks: [goldenTask("b")] }));
     const folder = folderWith({
       "a.json": text(evalSuite({ suiteId: "acme.evals.kept" })),
@@ -185,11 +185,11 @@ describe("suites of a server on the command line", () => {
     expect(code).toBe(2);
     expect(out).toMatch(/acme\.evals\.kept@1\.0\.0 .* kept\n$/);
     expect(err).toMatch(/b\.json: Suite acme\.evals\.kept@1\.0\.0 is here with other content/);
-    expect(err).toMatch(/c\.json: the suite must have "suiteId", and 3 more\. All of it: assay suite validate/);
+    expect(err).toMatch(/c\.json: the suite must have "suiteId", and 3 more\. For all problems: assay suite validate/);
     expect(err).toMatch(/nowhere\.json cannot be read/);
   });
 
-  test("are not for everybody", async () => {
+  test("need the scope of the key, and a server", async () => {
     const file = folderWith({ "a.json": text(evalSuite({ suiteId: "acme.evals.mine" })) });
     expect((await assay(["push", file], { ...env, ASSAY_KEY: KEYS.viewer.key })).code).toBe(3);
     expect((await assay(["push", file], { ...env, ASSAY_URL: "http://127.0.0.1:1" })).code).toBe(4);

@@ -4,8 +4,53 @@ import { describe, expect, test } from "vitest";
 import { EvalResultFile } from "../../formats/evals/eval-json.ts";
 import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
 import { parse } from "../../protocol/schema.ts";
-import { EvalDesk, lettersScript, lettersSuite } from "../../testing/eval-command.ts";
+import { goldenTask, suiteOf } from "../../testing/eval-bench.ts";
+import { EvalDesk, lettersScript, lettersSuite, SCRIPTED } from "../../testing/eval-command.ts";
 import { allNamed, readXml } from "../../testing/xml.ts";
+
+const runIdIn = (text: string) => /run-[0-9a-z]+/.exec(text)?.[0] ?? "";
+
+describe("names on the command line of assay eval run", () => {
+  test("select tasks by pattern, and tasks that did not pass before", async () => {
+    const desk = new EvalDesk();
+    const tasks = ["lamp-new", "lamp-old", "chair-old"].map((taskId) => goldenTask(taskId, taskId, taskId));
+    const suite = desk.file("suite.json", suiteOf(tasks));
+    const answers = Object.fromEntries(tasks.map(({ taskId }) => [taskId, { output: taskId }]));
+    const bad = desk.agents({
+      ...answers,
+      "lamp-old": { output: "?" },
+      "chair-old": { error: { code: "agent_error" } },
+    });
+    expect((await desk.eval("run", suite, ...bad, "--task", "lamp-*")).out).toContain("1 of 2 tasks");
+    const all = await desk.eval("run", suite, ...bad);
+    const good = desk.agents(answers);
+    const again = await desk.eval("run", suite, ...good, "--failed-in", "latest");
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining("2 of 2 tasks") });
+    expect((await desk.eval("run", suite, ...good, "--failed-in", "latest")).err).toContain(
+      "every task passed in run-",
+    );
+    const both = ["--failed-in", runIdIn(all.out), "--task", "*-old", "--task", "lamp*"];
+    expect((await desk.eval("run", suite, ...good, ...both)).out).toContain("2 of 2 tasks");
+    const typo = await desk.eval("run", suite, ...good, "--task", "lamp-odl");
+    expect(typo).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("error: the suite has no task lamp-odl. Did you mean lamp-old?"),
+    });
+  });
+
+  test("that do not exist get the nearest agent or suite as a suggestion", async () => {
+    const desk = new EvalDesk();
+    const suite = desk.file("suite.json", lettersSuite("a"));
+    const [, , ...bound] = desk.agents(lettersScript("a"));
+    const typo = await desk.eval("run", suite, "--agent", `${SCRIPTED}s`, ...bound, "--any-agent");
+    expect(typo.err).toContain(`There is no agent ${SCRIPTED}s here. Did you mean ${SCRIPTED}?`);
+    const unknown = await desk.eval("run", suite, "--agent", "vendor.other.thing", "--any-agent");
+    expect(unknown.err).toContain("There is no agent vendor.other.thing here");
+    expect(unknown.err).toContain("--agents FILE");
+    const named = await desk.eval("run", "local.test.evals.ecoh@1.0.0", "--agent", SCRIPTED, ...bound);
+    expect(named.err).toContain("Did you mean local.test.evals.echo@1.0.0?");
+  });
+});
 
 const LETTERS = "abcdefghijkl";
 const POLITE: EvalTask = {
@@ -24,7 +69,7 @@ function unjudgedDesk() {
 }
 
 describe("a suite with a task that cannot be run", () => {
-  test("has no verdict, and says why and what to do, on the terminal and in every file", async () => {
+  test("has no verdict, and names the reason and the remedy on the terminal and in every file", async () => {
     const { desk, run } = unjudgedDesk();
     const files = ["junit.xml", "r.json", "r.md", "r.sarif"].map((name) => join(desk.folder, name));
     const [junit = "", json = "", md = "", sarif = ""] = files;
@@ -64,13 +109,13 @@ describe("a suite with a task that cannot be run", () => {
     expect(typo).toMatchObject({ code: 2, err: expect.stringContaining("neither a mode nor a task") });
   });
 
-  test("passes where its task was not asked for", async () => {
+  test("passes where its task was not selected", async () => {
     const { run } = unjudgedDesk();
     expect((await run("--mode", "golden")).code).toBe(0);
     expect((await run("--task", "a,b")).code).toBe(0);
   });
 
-  test("fails all the same where what was run failed", async () => {
+  test("fails where a task that was run failed", async () => {
     const { desk } = unjudgedDesk();
     const suite = join(desk.folder, "suite.json");
     const { code, out } = await desk.eval("run", suite, ...desk.agents(lettersScript(LETTERS, "abcdef")));

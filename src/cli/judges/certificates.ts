@@ -1,13 +1,64 @@
 import { figure } from "../../formats/evals/eval-outcome.ts";
+import { unusableInput } from "../../protocol/errors.ts";
 import type { Estimate, IntervalOf95 } from "../../protocol/evals/eval-statistics.ts";
 import type { CalibrationReport } from "../../protocol/evals/judge-calibration.ts";
 import type { CertificateView, GoldFigures, LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
+import { withBackend } from "../evals/backend.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
-import { formatFields, formatTable } from "../output/table.ts";
+import { formatFields, formatTable, printList } from "../output/table.ts";
+import type { Call } from "../program/command.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import type { JUDGE_LIST_FLAGS } from "./commands.ts";
 
-/** A certificate for somebody at a terminal: how judge and people agree, what it rests on, and whether it holds. */
+const SHOWN = 50;
+
+export async function judgeList(call: Call<typeof JUDGE_LIST_FLAGS>): Promise<undefined> {
+  const query = { limit: SHOWN, suiteId: call.flags.suite };
+  const { certificates } = await withBackend(call, async ({ client }) => client.judges.certificates(query), {
+    reads: true,
+  });
+  printList(
+    call,
+    certificates,
+    { certificates },
+    {
+      empty: "No certificates yet. Make one with: assay judge calibrate",
+      headings: ["CERTIFICATE", "SUITE", "JUDGE", "N", "KAPPA", "EXPIRES", "HOLDS"],
+      row: ({ certificateId, suiteId, suiteVersion, certificate: { model, report, expiresAt }, valid, problems }) =>
+        [
+          certificateId,
+          `${suiteId}@${suiteVersion}`,
+          model,
+          String(report.n),
+          kappaText(report),
+          expiresAt.slice(0, 10),
+          valid ? "yes" : `no: ${problems.map(({ code }) => code).join(", ")}`,
+        ].map(printable),
+    },
+  );
+}
+
+export async function judgeShow(call: Call): Promise<number> {
+  const { args, json, io } = call;
+  const view = await withBackend(call, async ({ client }) => client.judges.certificate(args[0] ?? ""), { reads: true });
+  io.out(json ? JSON.stringify(view) : certificateText(view, io.paint));
+  return view.valid ? EXIT.fine : EXIT.negative;
+}
+
+const DRAFT = "https://json-schema.org/draft/2020-12/schema";
+
+export async function judgeSchema({ args, io, json }: Call): Promise<undefined> {
+  const { JudgeInput, JudgeOutput } = await import("../../protocol/evals/judge-api.ts");
+  const [which] = args;
+  if (which !== "input" && which !== "output") throw unusableInput("name input or output");
+  const [title, schema] =
+    which === "input" ? ["What a judge is asked", JudgeInput] : (["What a judge answers", JudgeOutput] as const);
+  io.out(JSON.stringify({ $schema: DRAFT, title, ...schema }, null, json ? undefined : 2));
+}
+
+/** A certificate as text: how far judge and people agree, on how many outputs, and whether it holds. */
 export function certificateText(view: CertificateView, paint: Paint): string {
   const { certificateId, suiteId, suiteVersion, certificate, gold, issuedBy, costUsd, problems } = view;
   const { report, model, issuedAt, expiresAt } = certificate;
@@ -31,7 +82,7 @@ export function certificateText(view: CertificateView, paint: Paint): string {
   ].join("\n\n");
 }
 
-export function kappaText({ kappa }: CalibrationReport): string {
+function kappaText({ kappa }: CalibrationReport): string {
   return kappa.value === null ? "not defined" : figure(kappa.value);
 }
 
@@ -47,7 +98,7 @@ function agreed({ confusion }: CalibrationReport): number {
   return confusion.reduce((sum, { gold, judge, count }) => sum + (gold === judge ? count : 0), 0);
 }
 
-const WHY: Readonly<Record<LeftOut, string>> = {
+const LEFT_OUT: Readonly<Record<LeftOut, string>> = {
   no_such_rubric: "of tasks that have no rubric in this suite",
   several_trials: "of tasks that were tried more than once",
   no_output: "of tasks and steps without an output",
@@ -59,7 +110,7 @@ const WHY: Readonly<Record<LeftOut, string>> = {
 };
 
 function goldFields({ disputed, unjudged, leftOut, rubrics }: GoldFigures): Record<string, string | undefined> {
-  const left = leftOut.map(({ reason, count }) => `${count} ${WHY[reason]}`).join("; ");
+  const left = leftOut.map(({ reason, count }) => `${count} ${LEFT_OUT[reason]}`).join("; ");
   return {
     Rubrics: `${rubrics.judged} of ${rubrics.suite} in the suite`,
     Disputed: disputed === 0 ? undefined : `${formatCount(disputed, "output")} that people disagree on`,
