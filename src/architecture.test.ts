@@ -161,10 +161,6 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     webhooks: ".",
     workflows: ".",
   },
-  statistics: {
-    ".": "agreement",
-    agreement: ".",
-  },
   formats: {
     agents: "json",
     archives: "text",

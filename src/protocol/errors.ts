@@ -287,6 +287,11 @@ export class AppError extends Error {
   }
 }
 
+/** Refuses a body, a query or a value in it; `problem` is the message, the other details say where. */
+export function validationError(problem: string, details: ErrorDetails = {}): AppError {
+  return new AppError("validation_error", { problem, ...details });
+}
+
 /** Refuses an argument, a file or a setting that cannot be used; `problem` is the part of the message that says why. */
 export function unusableInput(problem: string, cause?: unknown): AppError {
   return new AppError("unusable_input", { problem }, cause === undefined ? undefined : { cause });

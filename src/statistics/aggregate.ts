@@ -1,7 +1,6 @@
-import { AppError } from "../protocol/errors.ts";
+import { validationError } from "../protocol/errors.ts";
 import type { Aggregate, Estimate, NoFigure, Rate, TaskFigures } from "../protocol/evals/eval-statistics.ts";
-import { meanOf, meanOverTasks, share, undefinedEstimate, undefinedRate } from "./estimate.ts";
-import { isFlaky, passAtK, passHatK } from "./trials.ts";
+import { isFlaky, meanOf, meanOverTasks, passAtK, passHatK, share, undefinedEstimate, undefinedRate } from "./rates.ts";
 
 interface Spent {
   /** The mode of its pass; trials without one are one pass. */
@@ -101,26 +100,22 @@ function trialsPerPass({ trials }: TaskTrials): number {
 function check(tasks: readonly TaskTrials[], ks: readonly number[]): void {
   const seen = new Set<string>();
   for (const { taskId, trials } of tasks) {
-    if (seen.has(taskId)) throw invalid(`task ${taskId} is there twice`);
+    if (seen.has(taskId)) throw validationError(`task ${taskId} is there twice`);
     seen.add(taskId);
     for (const trial of trials) {
       if ("score" in trial && !(trial.score >= 0 && trial.score <= 1)) {
-        throw invalid(`a score of task ${taskId} is not between 0 and 1`);
+        throw validationError(`a score of task ${taskId} is not between 0 and 1`);
       }
       if (!isAmount(trial.latencyMs) || !isAmount(trial.costUsd)) {
-        throw invalid(`a latency or cost of task ${taskId} is not a number of 0 or more`);
+        throw validationError(`a latency or cost of task ${taskId} is not a number of 0 or more`);
       }
     }
   }
-  if (!ks.every((k) => Number.isInteger(k) && k >= 1)) throw invalid("k must be a whole number of 1 or more");
+  if (!ks.every((k) => Number.isInteger(k) && k >= 1)) throw validationError("k must be a whole number of 1 or more");
 }
 
 function isAmount(value: number | undefined): boolean {
   return value === undefined || (Number.isFinite(value) && value >= 0);
-}
-
-function invalid(problem: string): AppError {
-  return new AppError("validation_error", { problem });
 }
 
 /** Passes of one task are no independent tasks: the task has the lowest score among them, and passes only if each of them does. */

@@ -1,15 +1,11 @@
-import { AppError } from "../protocol/errors.ts";
-import type { Comparison, PassFailTest, SuiteComparisons } from "../protocol/evals/eval-statistics.ts";
+import { validationError } from "../protocol/errors.ts";
+import type { Comparison, PassFailTest, SuiteComparisons, TasksNeeded } from "../protocol/evals/eval-statistics.ts";
 import { VERDICTS } from "../protocol/evals/eval-statistics.ts";
 import { bootstrapMean } from "./bootstrap.ts";
-import { reasonFor, reasonForSuites } from "./comparison-reason.ts";
-import { meanOf } from "./estimate.ts";
-import { holm } from "./holm.ts";
-import { mcnemar } from "./mcnemar.ts";
 import { type Pair, pairTasks, type TaskResult } from "./pair-tasks.ts";
-import { tasksNeeded } from "./sample-size.ts";
-import { signFlipTest } from "./sign-flip.ts";
-import { type Limits, MIN_PAIRS, type Ruling, rulingOf, VERDICT_OF } from "./verdict.ts";
+import { meanOf } from "./rates.ts";
+import { holm, mcnemar, signFlipTest, tasksNeeded } from "./significance.ts";
+import { type Limits, MIN_PAIRS, type Ruling, reasonFor, reasonForSuites, rulingOf, VERDICT_OF } from "./verdict.ts";
 
 export interface ComparisonSettings extends Limits {
   readonly seed: number;
@@ -24,7 +20,7 @@ export interface Sides {
 /** Whether the candidate differs from its baseline on the tasks and modes that both have. Both are of the same version of a suite. */
 export function compare(sides: Sides, settings: Partial<ComparisonSettings> = {}): Comparison {
   const checked = checkedSettings(settings);
-  return judged(measured(sides, checked), checked);
+  return withVerdict(measured(sides, checked), checked);
 }
 
 /** Several suites in one decision: their p-values are adjusted by Holm, and the worst verdict is that of all. */
@@ -37,7 +33,7 @@ export function compareSuites(
   const adjusted = holm(figures.map(({ p }) => p));
   const compared = figures.map((figure, i) => ({
     suite: suites[i]?.suite ?? "",
-    comparison: judged(figure, checked, adjusted[i] ?? undefined),
+    comparison: withVerdict(figure, checked, adjusted[i] ?? undefined),
   }));
   // A comparison without pairs has no verdict.
   const verdict =
@@ -49,14 +45,11 @@ export function compareSuites(
 
 function checkedSettings(settings: Partial<ComparisonSettings>): ComparisonSettings {
   const { alpha, margin, seed } = { ...COMPARISON_DEFAULTS, ...settings };
-  if (!(alpha > 0 && alpha < 1)) throw invalid("alpha must be above 0 and below 1");
-  if (!(margin > 0 && margin <= 1)) throw invalid("margin must be above 0 and at most 1");
-  if (!Number.isInteger(seed) || seed < 0 || seed > 0xffffffff) throw invalid("seed must be a whole number of 32 bits");
+  if (!(alpha > 0 && alpha < 1)) throw validationError("alpha must be above 0 and below 1");
+  if (!(margin > 0 && margin <= 1)) throw validationError("margin must be above 0 and at most 1");
+  if (!Number.isInteger(seed) || seed < 0 || seed > 0xffffffff)
+    throw validationError("seed must be a whole number of 32 bits");
   return { alpha, margin, seed };
-}
-
-function invalid(problem: string): AppError {
-  return new AppError("validation_error", { problem });
 }
 
 type Measured = Omit<Comparison, "verdict" | "reason" | "adjustedP" | "tasksNeeded" | "alpha" | "margin"> & {
@@ -104,7 +97,7 @@ function passFailTest(pairs: number, lost: number, gained: number): PassFailTest
   return { test: "mcnemar", p: mcnemar(lost, gained), lost, gained };
 }
 
-function judged({ discordance, ...figures }: Measured, { alpha, margin }: Limits, adjustedP?: number): Comparison {
+function withVerdict({ discordance, ...figures }: Measured, { alpha, margin }: Limits, adjustedP?: number): Comparison {
   const { pairs, delta, interval } = figures;
   const p = adjustedP ?? figures.p;
   const evidence = delta !== null && p !== null && interval !== null ? { pairs, delta, p, interval } : null;
@@ -124,6 +117,6 @@ function isOpen(ruling: Ruling): boolean {
   return VERDICT_OF[ruling] === "not_enough_data" || ruling === "suspect";
 }
 
-function atLeastMinPairs(needed: ReturnType<typeof tasksNeeded>): ReturnType<typeof tasksNeeded> {
+function atLeastMinPairs(needed: TasksNeeded): TasksNeeded {
   return needed.value === null ? needed : { ...needed, value: Math.max(MIN_PAIRS, needed.value) };
 }

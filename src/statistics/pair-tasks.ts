@@ -1,4 +1,4 @@
-import { AppError } from "../protocol/errors.ts";
+import { validationError } from "../protocol/errors.ts";
 import type { EvalMode } from "../protocol/evals/eval-suite.ts";
 
 export interface TaskResult {
@@ -144,16 +144,12 @@ function byId(results: readonly TaskResult[], side: string): Map<string, TaskRes
   const found = new Map<string, TaskResult>();
   for (const result of results) {
     const { taskId, score } = result;
-    if (found.has(taskId)) throw invalid(`the ${side} has two results of task ${taskId}`);
+    if (found.has(taskId)) throw validationError(`the ${side} has two results of task ${taskId}`);
     if (score !== null && !(score >= 0 && score <= 1))
-      throw invalid(`the ${side}'s score of task ${taskId} is not between 0 and 1`);
+      throw validationError(`the ${side}'s score of task ${taskId} is not between 0 and 1`);
     found.set(taskId, result);
   }
   return found;
-}
-
-function invalid(problem: string): AppError {
-  return new AppError("validation_error", { problem });
 }
 
 function isScored(result: TaskResult): result is TaskResult & ScoredTask {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Estimate, Rate } from "../protocol/evals/eval-statistics.ts";
 import { matches } from "../protocol/schema.ts";
-import { correctedRate } from "./corrected-rate.ts";
-import { meanOf, meanOverTasks, share } from "./estimate.ts";
-import { isFlaky, passAtK, passHatK } from "./trials.ts";
+import { correctedRate, isFlaky, meanOf, meanOverTasks, passAtK, passHatK, share } from "./rates.ts";
 
 describe("pass@k and pass^k", () => {
   test("are the worked ones", () => {

@@ -1,11 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { pick, randomFrom } from "../testing/random-workflow.ts";
-import { bootstrapMean } from "./bootstrap.ts";
-import { holm } from "./holm.ts";
-import { mcnemar } from "./mcnemar.ts";
-import { indexScale, Random } from "./random.ts";
-import { tasksNeeded } from "./sample-size.ts";
-import { signFlipTest } from "./sign-flip.ts";
+import { bootstrapMean, indexScale, Random } from "./bootstrap.ts";
+import { holm, mcnemar, signFlipTest, tasksNeeded } from "./significance.ts";
 
 const WORKED = [0.2, 0.1, 0, 0.3, -0.1, 0.2, 0.15, 0.05];
 

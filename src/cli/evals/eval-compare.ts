@@ -5,7 +5,7 @@ import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
 import type { Comparison, Verdict } from "../../protocol/evals/eval-statistics.ts";
 import { compare } from "../../statistics/comparison.ts";
 import type { TaskResult as ComparedTask } from "../../statistics/pair-tasks.ts";
-import { isFlaky } from "../../statistics/trials.ts";
+import { isFlaky } from "../../statistics/rates.ts";
 import type { Client } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";

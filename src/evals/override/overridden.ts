@@ -1,7 +1,7 @@
 import type { EvalSummary } from "../../protocol/evals/api.ts";
 import type { EvalOverride } from "../../protocol/evals/eval-override.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
-import { meanOverTasks, share } from "../../statistics/estimate.ts";
+import { meanOverTasks, share } from "../../statistics/rates.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import { type Baseline, type Summed, type SummedTask, summaryOf } from "../run/summary-of.ts";
 import type { TaskResult } from "../run/task-result.ts";

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { krippendorffAlpha } from "../../../statistics/agreement/krippendorff-alpha.ts";
+import { krippendorffAlpha } from "../../../statistics/agreement.ts";
 import { randomFrom } from "../../../testing/random-workflow.ts";
 import { agreementOf, type Vote } from "./queue-agreement.ts";
 
@@ -33,12 +33,12 @@ test("there is no figure of the only label", () => {
 });
 
 test("the judgments are not gone through once more for each label", async () => {
-  const path = "../../../statistics/agreement/krippendorff-alpha.ts";
+  const path = "../../../statistics/agreement.ts";
   // Files share their modules: the one under test is loaded anew to meet the spy, and so is all that follows.
   vi.resetModules();
   vi.doMock(path, { spy: true });
   const watched = await import("./queue-agreement.ts");
-  const { krippendorffAlpha: spy } = await import("../../../statistics/agreement/krippendorff-alpha.ts");
+  const { krippendorffAlpha: spy } = await import("../../../statistics/agreement.ts");
   watched.agreementOf("label", someItems());
   expect(spy).toHaveBeenCalledTimes(1);
   vi.doUnmock(path);

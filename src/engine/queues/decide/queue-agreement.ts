@@ -1,10 +1,14 @@
 import type { ActorKind } from "../../../protocol/judgments/annotation.ts";
 import type { AgreementFigures } from "../../../protocol/queues/agreement-api.ts";
 import type { JudgmentValue, QueueRules } from "../../../protocol/queues/api.ts";
-import { cohenKappa } from "../../../statistics/agreement/cohen-kappa.ts";
-import { countEach, type Figure, undefinedFor } from "../../../statistics/agreement/figure.ts";
-import { fleissKappa } from "../../../statistics/agreement/fleiss-kappa.ts";
-import { krippendorffAlpha } from "../../../statistics/agreement/krippendorff-alpha.ts";
+import {
+  cohenKappa,
+  countEach,
+  type Figure,
+  fleissKappa,
+  krippendorffAlpha,
+  undefinedFor,
+} from "../../../statistics/agreement.ts";
 
 export interface Vote {
   readonly reviewer: string;

@@ -43,3 +43,43 @@ export function undefinedEstimate(reason: NoFigure, count = 0): Estimate {
 export function undefinedRate(reason: NoFigure, count: number): Rate {
   return { value: null, reason, count };
 }
+
+/** The pass rate corrected for the judge's errors (Rogan and Gladen). Undefined for a judge no better than chance. */
+export function correctedRate(
+  observed: { readonly value: number; readonly count: number },
+  judge: { readonly sensitivity: number; readonly specificity: number },
+): Rate {
+  const skill = judge.sensitivity + judge.specificity - 1;
+  if (observed.count === 0) return undefinedRate("nothing_counted", 0);
+  // Rounding makes 0.7 + 0.3 - 1 a hair off 0.
+  if (skill < 1e-12) return undefinedRate("judge_no_better_than_chance", observed.count);
+  const value = (observed.value + judge.specificity - 1) / skill;
+  return { value: Math.min(1, Math.max(0, value)), count: observed.count };
+}
+
+/** The chance that at least one of `k` trials passes, without bias, from `passed` of `trials`. */
+export function passAtK(trials: number, passed: number, k: number): Rate {
+  if (!isPossible(trials, k)) return undefinedRate("fewer_trials_than_k", trials);
+  return { value: 1 - drawnFrom(trials - passed, trials, k), count: trials };
+}
+
+/** The chance that all of `k` trials pass (pass^k), likewise. */
+export function passHatK(trials: number, passed: number, k: number): Rate {
+  if (!isPossible(trials, k)) return undefinedRate("fewer_trials_than_k", trials);
+  return { value: drawnFrom(passed, trials, k), count: trials };
+}
+
+export function isFlaky(trials: number, passed: number): boolean {
+  return passed > 0 && passed < trials;
+}
+
+function isPossible(trials: number, k: number): boolean {
+  return k >= 1 && k <= trials;
+}
+
+/** C(some, k) / C(all, k), factor by factor: the binomials themselves outgrow a number. */
+function drawnFrom(some: number, all: number, k: number): number {
+  let share = 1;
+  for (let i = 0; i < k && share > 0; i++) share *= (some - i) / (all - i);
+  return share;
+}

@@ -1,5 +1,30 @@
-import type { ScoreTest } from "../protocol/evals/eval-statistics.ts";
-import { Random } from "./random.ts";
+import type { ScoreTest, TasksNeeded } from "../protocol/evals/eval-statistics.ts";
+import { Random } from "./bootstrap.ts";
+import { Z95 } from "./wilson.ts";
+
+/**
+ * The exact two-sided test of McNemar: how often chance alone would split `lost + gained` changed tasks at least this unevenly.
+ * Computed in whole numbers, so nothing underflows or is rounded before the end, however many tasks changed.
+ */
+export function mcnemar(lost: number, gained: number): number {
+  const changed = lost + gained;
+  const fewer = Math.min(lost, gained);
+  let ways = 1n;
+  let term = 1n;
+  for (let i = 1; i <= fewer; i++) {
+    term = (term * BigInt(changed - i + 1)) / BigInt(i);
+    ways += term;
+  }
+  return Math.min(1, overPowerOfTwo(ways, changed - 1));
+}
+
+/** `ways / 2^exponent`, of which neither part need fit into a number. A p-value is never 0, so neither is this. */
+function overPowerOfTwo(ways: bigint, exponent: number): number {
+  const bits = ways.toString(16).length * 4;
+  const dropped = Math.max(0, bits - 64);
+  const leading = Number(ways >> BigInt(dropped)) / 2 ** 63;
+  return Math.max(Number.MIN_VALUE, leading * 2 ** (dropped + 63 - exponent));
+}
 
 /** Up to here every flip is tried. */
 const ALL_FLIPS_MAX = 16;
@@ -77,4 +102,36 @@ function sumsOfEights(sizes: Float64Array): Float64Array {
     for (let bit = 0; bit < 8; bit++) if ((at >>> bit) & 1) sums[at] = (sums[at] as number) + (sizes[first + bit] ?? 0);
   }
   return sums;
+}
+
+/**
+ * Holm's step-down: p-values of several tests in one decision, each raised so that the chance of any false alarm stays what was
+ * asked for. In the order given; a test without a p-value is not one of the several.
+ */
+export function holm(pValues: readonly (number | null)[]): (number | null)[] {
+  const tests = pValues.flatMap((p, at) => (p === null ? [] : [{ p, at }])).sort((a, b) => a.p - b.p);
+  const adjusted: (number | null)[] = pValues.map(() => null);
+  let least = 0;
+  tests.forEach(({ p, at }, rank) => {
+    least = Math.max(least, Math.min(1, (tests.length - rank) * p));
+    adjusted[at] = least;
+  });
+  return adjusted;
+}
+
+/** The normal deviate below which 80 % lie. */
+const Z80 = 0.8416212335729143;
+
+/**
+ * The number of tasks that would show a difference of `margin` four times out of five, if as many of them change as changed now.
+ * `discordance` is the share of tasks lost or gained; for scores between 0 and 1 the mean square of the differences, which is the
+ * same figure when they are all 0 or 1.
+ */
+export function tasksNeeded(discordance: number, margin: number): TasksNeeded {
+  const none = { value: null, discordance, power: 0.8 } as const;
+  if (discordance === 0) return { ...none, reason: "no_discordance" };
+  const rest = discordance - margin ** 2;
+  if (rest < 0) return { ...none, reason: "discordance_below_margin" };
+  const value = Math.ceil((Z95 * Math.sqrt(discordance) + Z80 * Math.sqrt(rest)) ** 2 / margin ** 2);
+  return { value, discordance, power: 0.8 };
 }

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { pick, randomFrom } from "../../testing/random-workflow.ts";
-import { cohenKappa } from "./cohen-kappa.ts";
-import type { Value } from "./figure.ts";
-import { fleissKappa } from "./fleiss-kappa.ts";
-import { krippendorffAlpha, METRICS } from "./krippendorff-alpha.ts";
+import { pick, randomFrom } from "../testing/random-workflow.ts";
+import type { Value } from "./agreement.ts";
+import { cohenKappa, fleissKappa, krippendorffAlpha, METRICS } from "./agreement.ts";
 
 function times<T>(count: number, value: T): T[] {
   return Array.from({ length: count }, () => value);
