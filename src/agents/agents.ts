@@ -1,10 +1,10 @@
 import type { MemoryEntry } from "../protocol/agents/memory.ts";
+import type { ModelClass } from "../protocol/evals/eval-suite.ts";
 import type { Owner, Visibility } from "../protocol/identity/identity.ts";
 import type { Binding } from "./binding.ts";
 import type { Deployments } from "./deployments/deployments.ts";
-import type { InstalledAgent } from "./installed-agent.ts";
 import type { ListOptions } from "./memory/memory-adapter.ts";
-import type { ModelChoice } from "./model-choice.ts";
+import type { ModelChoice } from "./models/model-settings.ts";
 import type { ToolSurface } from "./tool-surface.ts";
 
 /** The agents of a host, and how they are called. Built once, where the process is wired. */
@@ -27,4 +27,51 @@ export interface Agents {
   toolsFor(agent: InstalledAgent, signal: AbortSignal, tenant: string): Promise<ToolSurface>;
   /** The agent's memory; empty where its manifest asks for none. */
   memoryFor(owner: Owner, agent: InstalledAgent, options?: ListOptions): Promise<readonly MemoryEntry[]>;
+}
+
+/** An agent as it was installed: its manifest with everything it refers to. Never changed; a new version is another one. */
+export interface InstalledAgent {
+  readonly agentId: string;
+  /** The version of its pack. */
+  readonly version: string;
+  readonly packName: string;
+  readonly persona: string;
+  readonly label?: string;
+  readonly description?: string;
+  readonly modelClass: ModelClass;
+  readonly systemPrompt: string;
+  /** `<scope>:<tool-id>`; no list is no tools. */
+  readonly toolAllowlist: readonly string[];
+  /** False: a program or endpoint that no pack brought. It may call the tools that the fixtures of its task name. */
+  readonly hasManifest?: false;
+  /** JSON Schemas of what it is asked and what it answers. */
+  readonly taskSchema?: Readonly<Record<string, unknown>>;
+  readonly returnSchema?: Readonly<Record<string, unknown>>;
+  readonly memoryShape?: {
+    readonly scratchpad?: boolean;
+    readonly conversation?: boolean;
+    readonly longTerm?: boolean;
+  };
+  readonly confidenceThreshold?: number;
+  readonly requiresCapabilities?: readonly string[];
+  /** `suiteId@version` of the suite it brought. */
+  readonly evalSuiteRef?: string;
+  /** SHA-256 of all of the above: what was evaluated is what is deployed. */
+  readonly contentHash: string;
+}
+
+/** Knows what a channel of an agent is at the moment. */
+export interface ChannelResolver {
+  /**
+   * The version for a run that needs this channel for the first time; undefined where no version is active on it. Runs keep their
+   * version, so a run is resolved only once.
+   */
+  versionFor(asked: {
+    readonly owner: Owner;
+    readonly runId: string;
+    readonly agentId: string;
+    readonly channel: string;
+  }): Promise<string | undefined>;
+  /** Whether a run of this owner could get one now. */
+  isActive(owner: Owner, agentId: string, channel: string): Promise<boolean>;
 }

@@ -1,7 +1,9 @@
 import { scrubInTurns } from "../engine/secrets/scrub-in-turns.ts";
+import { defined } from "../protocol/defined.ts";
 import type { EventDraft } from "../protocol/events.ts";
-import type { AssessedAnswer } from "./assess-answer.ts";
+import type { Usage } from "./binding.ts";
 import type { Invocation } from "./invocation.ts";
+import type { AssessedAnswer } from "./invoke.ts";
 
 export function startedEvent({
   agent,
@@ -22,11 +24,9 @@ export function startedEvent({
       agentId: agent.agentId,
       source,
       modelClass: agent.modelClass,
-      ...(binding.model === undefined ? {} : { resolvedModel: binding.model }),
-      ...(binding.provider === undefined ? {} : { resolvedProvider: binding.provider }),
+      ...defined({ resolvedModel: binding.model, resolvedProvider: binding.provider }),
       resolvedAgentVersion: agent.version,
-      ...(channel === undefined ? {} : { resolvedChannel: channel }),
-      ...(sourceManifestId === undefined ? {} : { sourceManifestId }),
+      ...defined({ resolvedChannel: channel, sourceManifestId }),
       toolSurfaceCount: tools.tools.length,
       memoryBound: memoryBound ?? false,
     },
@@ -59,8 +59,7 @@ export async function endEvents(invocation: Invocation, judged: AssessedAnswer):
       invocationId,
       agentId: agent.agentId,
       outcome,
-      ...(schemaValid === undefined ? {} : { schemaValidated: schemaValid }),
-      ...(confidence === undefined ? {} : { confidence }),
+      ...defined({ schemaValidated: schemaValid, confidence }),
     },
   };
   return [...(await decidedEvents(invocation, judged)), ...handoffEvents(invocation, judged), completed];
@@ -82,4 +81,20 @@ function handoffEvents({ agent, nodeId, content }: Invocation, { handoff }: Asse
   const { toAgentId, reason } = handoff;
   const why = content && reason !== undefined ? { reason } : {};
   return [{ type: "agent.handoff", nodeId, payload: { fromAgentId: agent.agentId, toAgentId, ...why } }];
+}
+
+export function usageEvent(nodeId: string, { costUsd, ...used }: Usage): EventDraft {
+  const cost = costUsd === undefined ? {} : { costEstimateUsd: costUsd, currency: "USD" };
+  const totalTokens = used.inputTokens + used.outputTokens;
+  return { type: "provider.usage", nodeId, payload: { ...used, totalTokens, ...cost, nodeId } };
+}
+
+/** Undefined as soon as one price is unknown: a partial sum would look complete. */
+export function totalCost(parts: readonly { readonly costUsd?: number | undefined }[]): number | undefined {
+  let sum = 0;
+  for (const { costUsd } of parts) {
+    if (costUsd === undefined) return undefined;
+    sum += costUsd;
+  }
+  return sum;
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../formats/json/canonical-json.ts";
 import type { Scrubber } from "../formats/secrets/scrub.ts";
+import { defined } from "../protocol/defined.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import { type ToolResult, type ToolSurface, toolError } from "./tool-surface.ts";
 import { usable } from "./usable-value.ts";
@@ -52,8 +53,7 @@ export function watchedTools(surface: ToolSurface, watch: ToolWatch): ToolSurfac
           ...about,
           argsHash: argsHash(shown),
           ...(content ? { inputs: shown } : {}),
-          ...(principal === undefined ? {} : { principal }),
-          ...(tool.transport === undefined ? {} : { transport: tool.transport }),
+          ...defined({ principal, transport: tool.transport }),
         },
       });
       await watch.flushed?.();

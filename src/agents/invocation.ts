@@ -1,8 +1,8 @@
 import type { Scrubber } from "../formats/secrets/scrub.ts";
 import type { InvocationOutcome } from "../protocol/agents/events.ts";
 import type { MemoryEntry } from "../protocol/agents/memory.ts";
+import type { InstalledAgent } from "./agents.ts";
 import type { AgentFailure, AgentTask, Binding, Usage } from "./binding.ts";
-import type { InstalledAgent } from "./installed-agent.ts";
 import type { Verbosity } from "./message-stream.ts";
 import type { ToolSurface } from "./tool-surface.ts";
 import type { Transcript } from "./transcript.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { scrubber } from "../formats/secrets/scrub.ts";
 import { type EventDraft, MASK } from "../protocol/events.ts";
-import { CleanText } from "./clean-text.ts";
-import { Messages, Reasoning, type Speaker } from "./message-stream.ts";
+import { CleanText, Messages, Reasoning, type Speaker } from "./message-stream.ts";
 
 const SECRET = "sk-proj-Ab3dE6gH9jK2mN5pQ8sT1vW4";
 const PASSPHRASE = "a horse that nobody else has ever ridden";

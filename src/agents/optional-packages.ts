@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { AppError } from "../protocol/errors.ts";
-import type { AgentsFile } from "./bindings-file.ts";
+import type { AgentsFile } from "./bindings/agents-file.ts";
 import type { Provider } from "./models/model-settings.ts";
 
 /** Packages that are installed in addition to Assay where agents need them: models and MCP servers are not for everyone. */

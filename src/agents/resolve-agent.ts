@@ -1,11 +1,9 @@
-import type { AgentRefusal } from "../engine/worker/node-type.ts";
+import type { AgentRefusal, EffectContext } from "../engine/worker/node-type.ts";
 import { pinnedVersion } from "../protocol/evolve/agent.ts";
 import type { Owner, Visibility } from "../protocol/identity/identity.ts";
 import type { Run } from "../protocol/runs/run.ts";
 import type { AgentRef } from "../protocol/workflows/workflow.ts";
-import type { Agents } from "./agents.ts";
-import type { ChannelResolver } from "./channel-resolver.ts";
-import type { InstalledAgent } from "./installed-agent.ts";
+import type { Agents, ChannelResolver, InstalledAgent } from "./agents.ts";
 
 export interface Resolving {
   readonly agents: Agents;
@@ -96,4 +94,23 @@ function notInstalled({ agentId, version }: AgentRef): { readonly refusal: Agent
 function inactive(what: string): { readonly refusal: AgentRefusal } {
   const message = `${what} has no active version`;
   return { refusal: { code: "no_active_deployment", message } };
+}
+
+/**
+ * Resolves the agent of a node. The version of a channel is written before any agent is asked: concurrent nodes get the same
+ * version, whatever is deployed in between, since the log accepts the first answer and no other.
+ */
+export async function settledAgent(
+  desk: Resolving,
+  { node, latest }: Pick<EffectContext, "node" | "latest">,
+  append: EffectContext["append"],
+  ref: AgentRef,
+): ReturnType<typeof resolveAgent> {
+  const resolved = await resolveAgent(desk, latest(), ref);
+  if ("refusal" in resolved || resolved.channel === undefined) return resolved;
+  const { channel, agent } = resolved;
+  const { agentId, version } = agent;
+  if (pinnedVersion(latest(), agentId, channel) === version) return resolved;
+  await append([{ type: "assay.agent.pinned", nodeId: node.id, payload: { agentId, channel, version } }]);
+  return resolveAgent(desk, latest(), ref);
 }

@@ -38,3 +38,19 @@ export function toolError(result: Exclude<ToolResult, { readonly status: "ok" }>
   const code = result.code ?? (result.status === "forbidden" ? "tool_not_allowed" : `tool_${result.status}`);
   return { code, message: result.error === "" ? "The tool gave no reason." : result.error };
 }
+
+/** Several surfaces as one. Each name leads to the first that has it. */
+export function joined(surfaces: readonly ToolSurface[]): ToolSurface {
+  const owners = new Map<string, ToolSurface>();
+  for (const surface of surfaces) {
+    for (const { name } of surface.tools) if (!owners.has(name)) owners.set(name, surface);
+  }
+  return {
+    tools: surfaces.flatMap((surface) => surface.tools.filter(({ name }) => owners.get(name) === surface)),
+    async call(name, args, signal) {
+      const owner = owners.get(name);
+      if (owner === undefined) return { status: "forbidden", error: `There is no tool ${name} here.` };
+      return owner.call(name, args, signal);
+    },
+  };
+}

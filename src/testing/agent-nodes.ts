@@ -1,6 +1,5 @@
 import type { Agents } from "../agents/agents.ts";
-import { memoryAdapter } from "../agents/memory/memory-adapter.ts";
-import { redactor } from "../agents/memory/redact.ts";
+import { memoryAdapter, redactor } from "../agents/memory/memory-adapter.ts";
 import { agentDecisions } from "../agents/nodes/agent-decisions.ts";
 import { agentNode, agentUse } from "../agents/nodes/agent-node.ts";
 import type { AgentDesk } from "../agents/nodes/ask-agent.ts";

@@ -1,7 +1,6 @@
 import { expect } from "vitest";
-import type { Agents } from "../agents/agents.ts";
+import type { Agents, InstalledAgent } from "../agents/agents.ts";
 import type { AgentAnswer } from "../agents/binding.ts";
-import type { InstalledAgent } from "../agents/installed-agent.ts";
 import type { AgentDesk } from "../agents/nodes/ask-agent.ts";
 import { EVENTS, type RunEventDoc } from "../protocol/events.ts";
 import type { Run } from "../protocol/runs/run.ts";

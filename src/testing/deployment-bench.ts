@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import { withConformanceAgent } from "../agents/conformance-agent.ts";
+import type { InstalledAgent } from "../agents/agents.ts";
+import { withConformanceAgent } from "../agents/conformance-agents.ts";
 import { deployedChannels } from "../agents/deployments/deployed-channels.ts";
 import { deploymentNode } from "../agents/deployments/management-workflow.ts";
 import { activeVersions, unnamedVersions } from "../agents/deployments/stored-deployments.ts";
-import type { InstalledAgent } from "../agents/installed-agent.ts";
 import { identityNode } from "../agents/nodes/identity-node.ts";
 import type { NodeType } from "../engine/worker/node-type.ts";
 import { gateEvidenceOn } from "../evals/evidence/gate-evidence.ts";

@@ -1,6 +1,5 @@
-import type { Agents } from "../agents/agents.ts";
+import type { Agents, InstalledAgent } from "../agents/agents.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../agents/binding.ts";
-import type { InstalledAgent } from "../agents/installed-agent.ts";
 import type { Host } from "../engine/host.ts";
 import { createEvalRun } from "../evals/run/create-eval-run.ts";
 import { evalNode } from "../evals/run/eval-node.ts";

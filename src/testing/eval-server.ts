@@ -1,5 +1,5 @@
 import type { Agents } from "../agents/agents.ts";
-import { withConformanceAgent } from "../agents/conformance-agent.ts";
+import { withConformanceAgent } from "../agents/conformance-agents.ts";
 import { deploymentNode } from "../agents/deployments/management-workflow.ts";
 import { calibrationNode } from "../evals/calibration/calibration-node.ts";
 import { evalNode } from "../evals/run/eval-node.ts";

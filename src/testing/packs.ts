@@ -1,10 +1,9 @@
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { SIGNATURE_FILE } from "../agents/packs/file-list.ts";
 import type { PackFiles } from "../agents/packs/pack-files.ts";
 import { type Publisher, parsePublishers } from "../agents/packs/publishers.ts";
-import { signPack } from "../agents/packs/signature.ts";
+import { SIGNATURE_FILE, signPack } from "../agents/packs/signature.ts";
 import { evalSuite } from "./suite-builders.ts";
 
 export type Manifest = Record<string, unknown>;

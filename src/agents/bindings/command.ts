@@ -2,12 +2,10 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { lastWords, type ProgramEnd, type ProgramLimits, runProgram } from "../../engine/programs/run-program.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
-import type { ToolGateway } from "../gateway/tool-gateway.ts";
+import { type ToolAccess, type ToolGateway, toolsProblem, withTools } from "../gateway/tool-gateway.ts";
 import { withoutToken } from "../gateway/tool-offer.ts";
-import { type ToolAccess, toolsProblem, withTools } from "../gateway/with-tools.ts";
-import { failed } from "./failure.ts";
+import { failed, withOutput } from "./answers.ts";
 import { type ReadReport, type Report, readReport } from "./reported-usage.ts";
-import { withOutput } from "./usable-output.ts";
 
 export interface CommandSettings {
   readonly program: string;

@@ -1,14 +1,21 @@
 import { createHash } from "node:crypto";
 import { callOut, type OutboundAnswer } from "../../engine/outbound/call-out.ts";
 import { type Guard, problemOf } from "../../engine/outbound/guard.ts";
-import type { AgentAnswer, AgentTask, Binding } from "../binding.ts";
-import type { ToolGateway } from "../gateway/tool-gateway.ts";
+import { defined } from "../../protocol/defined.ts";
+import { matches, Type } from "../../protocol/schema.ts";
+import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
+import { type ToolAccess, type ToolGateway, toolsProblem, withTools } from "../gateway/tool-gateway.ts";
 import { withoutToken } from "../gateway/tool-offer.ts";
-import { type ToolAccess, toolsProblem, withTools } from "../gateway/with-tools.ts";
-import { type Attempt, RETRY_DEFAULTS, type RetrySettings, type RetryWorld, retrying } from "../retrying.ts";
-import { withinTime } from "../within-time.ts";
-import { failed, tooSlow } from "./failure.ts";
-import { readHttpAnswer } from "./http-answer.ts";
+import {
+  type Attempt,
+  RETRY_DEFAULTS,
+  type RetrySettings,
+  type RetryWorld,
+  retrying,
+  withinTime,
+} from "../retrying.ts";
+import { failed, tooSlow, withOutput } from "./answers.ts";
+import { readReport } from "./reported-usage.ts";
 
 export interface HttpSettings extends RetrySettings {
   readonly url: string;
@@ -125,4 +132,53 @@ function judged(
   }
   if (cut) return { again: true, last: failed("agent_unreachable", `the answer of ${host} broke off`) };
   return { done: read(body) };
+}
+
+/**
+ * An answer with more than its output. Closed: whatever has another member is an output itself, so that an agent whose outputs have a
+ * member called `output` is not misread because of it.
+ */
+const ENVELOPE = Type.Object(
+  {
+    output: Type.Unknown(),
+    confidence: Type.Optional(Type.Unknown()),
+    usage: Type.Optional(Type.Unknown()),
+    costUsd: Type.Optional(Type.Unknown()),
+    provider: Type.Optional(Type.Unknown()),
+    model: Type.Optional(Type.Unknown()),
+    handoff: Type.Optional(
+      Type.Object(
+        { toAgentId: Type.String({ minLength: 3, maxLength: 256 }), reason: Type.Optional(Type.String()) },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const REFUSAL = Type.Object({ refused: Type.String({ minLength: 1 }) }, { additionalProperties: false });
+
+/** Reads the answer of an endpoint. Its reported usage counts also when the answer is invalid. */
+export function readHttpAnswer(
+  body: Buffer,
+  host: string,
+  watch: Watcher,
+  scrubText: (text: string) => string,
+): AgentAnswer {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    return failed("agent_output_invalid", `what ${host} answered is not JSON`);
+  }
+  if (matches(REFUSAL, value)) return { type: "refused", reason: value.refused };
+  if (!matches(ENVELOPE, value)) return withOutput(value);
+  const { output, handoff, ...rest } = value;
+  const read = readReport(rest, { provider: "http", model: host }, scrubText);
+  if (!read.ok) return failed("agent_output_invalid", `what ${host} answered cannot be used: ${read.problem}`);
+  const { usage, confidence } = read.report;
+  if (usage !== undefined) watch.usage(usage);
+  return withOutput(output, {
+    ...defined({ confidence, handoff }),
+  });
 }

@@ -1,18 +1,16 @@
 import { createHash } from "node:crypto";
 import type { ModelMessage } from "ai";
 import { sortedJson } from "../../formats/json/sorted-json.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import type { Asking } from "../models/ask-model.ts";
 import type { Format, ModelSettings } from "../models/model-settings.ts";
+import { type PriceTable, unmetered } from "../models/prices.ts";
 import { formatFor, inputText, isProse, jsonIn, memoryText, systemFor } from "../models/prompt.ts";
 import type { Turn } from "../models/take-turn.ts";
-import { sayableNames } from "../models/tool-names.ts";
-import { unmetered } from "../models/usage-of.ts";
-import type { PriceTable } from "../prices.ts";
-import { RETRY_WORLD, type RetryWorld } from "../retrying.ts";
-import { withinTime } from "../within-time.ts";
-import { failed, failedWith, tooSlow } from "./failure.ts";
-import { withOutput } from "./usable-output.ts";
+import { sayableNames } from "../models/tool-calls.ts";
+import { RETRY_WORLD, type RetryWorld, withinTime } from "../retrying.ts";
+import { failed, failedWith, tooSlow, withOutput } from "./answers.ts";
 
 export interface ModelBindingSettings extends ModelSettings {
   /** The number of turns before the model must have answered. */
@@ -55,7 +53,7 @@ async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: W
   // Loaded with the first call, see `language-model.ts`.
   const [{ askModel }, { callTools }] = await Promise.all([
     import("../models/ask-model.ts"),
-    import("../models/call-tools.ts"),
+    import("../models/tool-calls.ts"),
   ]);
   const { returnSchema: schema, signal } = task;
   const tools = sayableNames(task.tools.tools);
@@ -118,7 +116,7 @@ function answerOf(turn: Turn, { returnSchema }: AgentTask, { model }: ModelSetti
   const { value, recovered } = json;
   return withOutput(value, {
     ...confidenceIn(value, returnSchema),
-    ...(recovered === undefined ? {} : { recovered }),
+    ...defined({ recovered }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { Usage } from "../binding.ts";
 
 /** An agent's report of its own work, in addition to its answer. */
@@ -58,11 +59,9 @@ export function readReport(
     model: name("model", from.model),
     inputTokens: counts.inputTokens ?? 0,
     outputTokens: counts.outputTokens ?? 0,
-    ...(counts.cacheReadTokens === undefined ? {} : { cacheReadTokens: counts.cacheReadTokens }),
-    ...(counts.cacheWriteTokens === undefined ? {} : { cacheWriteTokens: counts.cacheWriteTokens }),
-    ...(costUsd === undefined ? {} : { costUsd }),
+    ...defined({ cacheReadTokens: counts.cacheReadTokens, cacheWriteTokens: counts.cacheWriteTokens, costUsd }),
   };
-  return { ok: true, report: { ...(isUsage ? { usage } : {}), ...(confidence === undefined ? {} : { confidence }) } };
+  return { ok: true, report: { ...(isUsage ? { usage } : {}), ...defined({ confidence }) } };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

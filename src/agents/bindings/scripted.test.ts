@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { toolsOf, watched } from "../../testing/agent-task.ts";
 import type { AgentTask } from "../binding.ts";
-import { readScript } from "./script.ts";
-import { scriptedBinding } from "./scripted.ts";
+import { readScript, scriptedBinding } from "./scripted.ts";
 
 function agent(script: object) {
   const read = readScript(script);

@@ -1,17 +1,18 @@
+import { createHash } from "node:crypto";
 import { auditDraft } from "../../engine/execute.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { own } from "../../protocol/own.ts";
 import type { Condition, DeploymentTransition } from "../../protocol/promotion/api.ts";
-import type { PolicyGate } from "../../protocol/promotion/promotion-policy.ts";
+import type { PolicyGate, PolicyRule } from "../../protocol/promotion/promotion-policy.ts";
 import { startersOf } from "../../protocol/runs/forked-from.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { type Approval, approvalCondition, approvalIn, gateIdOf } from "./approval.ts";
 import { earlierRequests, forbidsOwn, joinedSiblings, joinRequests, ownApprovalAmong, siblingsOf } from "./askers.ts";
-import { type Considered, commit, targetOf } from "./considered.ts";
 import { decideTransition } from "./decide-transition.ts";
-import { type Deployments, recordOf } from "./deployments.ts";
-import { ManagementRun } from "./management-run.ts";
+import { channelsOf, type Deployments, recordOf } from "./deployments.ts";
+import { type Considered, commit, ManagementRun, targetOf } from "./management-run.ts";
 import { managementPlan, planWrite } from "./management-workflow.ts";
-import { digestOf } from "./question.ts";
 import { type RecentRefusals, recordRefusal } from "./record-refusal.ts";
 import { deploymentsWrite } from "./stored-deployments.ts";
 
@@ -158,4 +159,20 @@ async function refusedByPeople(
     gateId: gateIdOf(runId),
     conditions: [...conditions, approvalCondition(gate, approval), ...evidence],
   });
+}
+
+/** The question to the approvers. */
+export interface Question {
+  readonly now: Deployments;
+  readonly request: DeploymentTransition;
+  readonly agentHash: string;
+  readonly rule: PolicyRule;
+}
+
+/** Another request, another state of things, another policy: another question. What serves elsewhere by then was not asked about. */
+export function digestOf({ now, request: { reason: _, ...request }, agentHash, rule }: Question): string {
+  const { other, events } = decideTransition(now, request, { agentHash });
+  const current = { deployed: own(now.versions, request.version) ?? null, channels: channelsOf(now, request.version) };
+  const text = canonicalJson({ request, standing: current, agentHash, other: other ?? null, events, rule });
+  return createHash("sha256").update(text).digest("hex");
 }

@@ -9,9 +9,8 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { RunWrite } from "../../store/port/store.ts";
 import { approvalCondition, gateIdOf } from "./approval.ts";
-import { type Considered, commit, targetOf } from "./considered.ts";
 import type { Asked } from "./deployments.ts";
-import { joined } from "./management-run.ts";
+import { type Considered, commit, joined, targetOf } from "./management-run.ts";
 
 /** Whether those who ask for a transition, or apply it, may not be among those who approve it. */
 export function forbidsOwn({ forbidSelfApproval = true }: PolicyGate): boolean {

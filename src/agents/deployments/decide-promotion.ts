@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { own } from "../../protocol/own.ts";
 import { CHANNELS, type DeploymentState, type DeploymentTransition } from "../../protocol/promotion/api.ts";
 import { carrierOf, otherCarriers, putOn, takeAll } from "./channel-places.ts";
@@ -103,7 +104,7 @@ function placed(
     from: stateOf(now, version),
     to: "active",
     channel,
-    ...(prior === undefined ? {} : { prior }),
+    ...defined({ prior }),
   });
 }
 
@@ -124,18 +125,14 @@ function promoted(
     agentId: next.agentId,
     toVersion: version,
     toState: to,
-    ...(prior === undefined ? {} : { fromVersion: prior }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(canaryPercent === undefined ? {} : { canaryPercent }),
-    ...(evalRunId === undefined ? {} : { evalRunId }),
-    ...(approvalGateId === undefined ? {} : { approvalGateId }),
+    ...defined({ fromVersion: prior, channel, canaryPercent, evalRunId, approvalGateId }),
   };
   return {
     next,
     events: [{ type: "deployment.promoted", payload }],
     from,
     to,
-    ...(prior === undefined ? {} : { other: prior }),
+    ...defined({ other: prior }),
   };
 }
 

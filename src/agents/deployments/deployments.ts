@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { own } from "../../protocol/own.ts";
 import type { AgentDeployment, DeploymentState } from "../../protocol/promotion/api.ts";
 import { compareSemver } from "../../protocol/semver.ts";
@@ -83,10 +84,8 @@ export function recordOf(deployments: Deployments, version: string): AgentDeploy
     agentId,
     version,
     state,
-    ...(canaryPercent === undefined ? {} : { canaryPercent }),
-    ...(rollbackPointer === undefined ? {} : { rollbackPointer }),
+    ...defined({ canaryPercent, rollbackPointer }),
     ...(channels.length === 0 ? {} : { channels }),
-    ...(evalRunId === undefined ? {} : { evalRunId }),
-    ...(approvalGateId === undefined ? {} : { approvalGateId }),
+    ...defined({ evalRunId, approvalGateId }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Evidence, EvidenceCoverage } from "../../protocol/promotion/evidence.ts";
 import type { PolicyEvidence } from "../../protocol/promotion/promotion-policy.ts";
-import type { InstalledAgent } from "../installed-agent.ts";
+import type { InstalledAgent } from "../agents.ts";
 
 /** The evaluation required for a version. */
 export interface EvidenceAsked {

@@ -1,3 +1,4 @@
+import { refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { ownerOf } from "../../engine/runs/create-run.ts";
 import { failRun } from "../../engine/runs/decide/end-run.ts";
@@ -5,13 +6,17 @@ import { startRun } from "../../engine/runs/decide/start-run.ts";
 import { stamp } from "../../engine/runs/stamp.ts";
 import { takeTurn } from "../../engine/worker/turn.ts";
 import type { Plan } from "../../engine/workflows/decide/plan.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { EventDraft, RunError, RunEvent } from "../../protocol/events.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
-import type { DeploymentTransition } from "../../protocol/promotion/api.ts";
+import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
+import type { Condition, DeploymentTransition } from "../../protocol/promotion/api.ts";
+import type { PolicyRule } from "../../protocol/promotion/promotion-policy.ts";
 import { nodeOf, type Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
-import type { RunWrite } from "../../store/port/store.ts";
+import type { RunWrite, Unit } from "../../store/port/store.ts";
+import type { InstalledAgent } from "../agents.ts";
 import { APPLY } from "./management-workflow.ts";
+import type { StoredDeployments } from "./stored-deployments.ts";
 
 /** A requested transition, its requester, and the permission. */
 export interface Wanted {
@@ -121,7 +126,31 @@ function authorization({ caller, agentId, request, scope, denied }: Wanted): Eve
       action: scope,
       resource: `agent:${agentId}@${request.version}`,
       allowed: denied === undefined,
-      ...(denied === undefined ? {} : { reason: denied }),
+      ...defined({ reason: denied }),
     },
   };
+}
+
+/** A transition, and what has been found out about it so far. */
+export interface Considered {
+  readonly host: Host;
+  readonly wanted: Wanted;
+  readonly agent: InstalledAgent;
+  readonly place: Visibility;
+  readonly stored: StoredDeployments;
+  readonly rule: PolicyRule;
+  readonly conditions: readonly Condition[];
+}
+
+export function targetOf({ agentId, request }: Wanted): string {
+  return `${agentId}@${request.version}`;
+}
+
+/** "moved" when it was decided at something that has changed since. */
+export async function commit(host: Host, unit: Unit): Promise<"done" | "moved"> {
+  const committed = await host.store.commit(unit);
+  if (committed.ok) return "done";
+  const { refusal } = committed;
+  if (["document", "version", "precondition"].includes(refusal.type)) return "moved";
+  throw refused(refusal);
 }

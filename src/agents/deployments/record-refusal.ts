@@ -2,8 +2,7 @@ import { auditDraft } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Unit } from "../../store/port/store.ts";
-import { commit, targetOf } from "./considered.ts";
-import { ManagementRun, type Wanted } from "./management-run.ts";
+import { commit, ManagementRun, targetOf, type Wanted } from "./management-run.ts";
 import { managementPlan, planWrite } from "./management-workflow.ts";
 
 const REMEMBERED_MS = 60_000;

@@ -1,10 +1,12 @@
+import { defined } from "../../protocol/defined.ts";
+import { AppError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { own } from "../../protocol/own.ts";
-import type { DeploymentState } from "../../protocol/promotion/api.ts";
+import type { AgentDeployment, DeploymentState } from "../../protocol/promotion/api.ts";
+import { compareSemver } from "../../protocol/semver.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
-import type { Agents } from "../agents.ts";
-import type { InstalledAgent } from "../installed-agent.ts";
-import { activeOf, type Deployments, noDeployments } from "./deployments.ts";
+import type { Agents, InstalledAgent } from "../agents.ts";
+import { activeOf, type Deployments, noDeployments, recordOf } from "./deployments.ts";
 
 /** Deployments with the revision they were read at. */
 export interface StoredDeployments {
@@ -42,7 +44,7 @@ export function deploymentsWrite(
   const { workspace } = place;
   const document: Document = {
     ...idOf(place, next.agentId),
-    ...(workspace === undefined ? {} : { workspace }),
+    ...defined({ workspace }),
     revision: revision + 1,
     atMs,
     body: JSON.stringify(next),
@@ -87,4 +89,24 @@ export async function activeVersions(
   agents: Pick<Agents, "fixedDeployments"> = {},
 ): Promise<string[]> {
   return activeOf((await readDeployments(store, place, agentId, agents)).now);
+}
+
+/** Longer ones cannot be deployed: the protocol has no place for them. */
+const VERSION_LENGTH_MAX = 64;
+
+/** `GET /v1/agents/{agentId}/deployments`: what is installed and was never promoted is a draft. */
+export async function listDeployments(
+  store: Documents,
+  agents: Pick<Agents, "versionsOf" | "fixedDeployments">,
+  visible: Visibility,
+  agentId: string,
+): Promise<AgentDeployment[]> {
+  const installed = await agents.versionsOf(visible, agentId);
+  if (installed.length === 0) throw new AppError("not_found", { what: "agent", agentId });
+  const { now } = await readDeployments(store, visible, agentId, agents);
+  const versions = new Set([...installed.map(({ version }) => version), ...Object.keys(now.versions)]);
+  return [...versions]
+    .filter(({ length }) => length <= VERSION_LENGTH_MAX)
+    .sort(compareSemver)
+    .map((version) => recordOf(now, version));
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
@@ -91,8 +92,7 @@ export function regrounded(before: Deployed, { evalRunId, approvalGateId }: Grou
   const { approvalGateId: _, ...kept } = before;
   return {
     ...kept,
-    ...(evalRunId === undefined ? {} : { evalRunId }),
-    ...(approvalGateId === undefined ? {} : { approvalGateId }),
+    ...defined({ evalRunId, approvalGateId }),
   };
 }
 

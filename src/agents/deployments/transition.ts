@@ -1,22 +1,23 @@
 import { auditDraft, type Recorder } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
+import type { Authorizer } from "../../engine/identity/roles.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AgentDeployment, Condition, DeploymentTransition } from "../../protocol/promotion/api.ts";
 import { type Evidence, problemIn } from "../../protocol/promotion/evidence.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import type { InstalledAgent } from "../installed-agent.ts";
+import type { Agents, InstalledAgent } from "../agents.ts";
 import { gateIdOf } from "./approval.ts";
 import { asking } from "./ask-people.ts";
 import { askersOf } from "./askers.ts";
-import { type Considered, commit, targetOf } from "./considered.ts";
 import { decideTransition } from "./decide-transition.ts";
-import type { DeploymentServices } from "./deployment-services.ts";
 import { recordOf, stateOf } from "./deployments.ts";
-import { ManagementRun, type Wanted } from "./management-run.ts";
+import type { EvidenceReader } from "./evidence.ts";
+import { type Considered, commit, ManagementRun, targetOf, type Wanted } from "./management-run.ts";
 import { managementPlan, planWrite } from "./management-workflow.ts";
 import { ruleFor } from "./policies.ts";
-import { recordRefusal } from "./record-refusal.ts";
+import { type RecentRefusals, recordRefusal } from "./record-refusal.ts";
 import { deploymentsWrite, readDeployments } from "./stored-deployments.ts";
 import type { Decided } from "./transition-rules.ts";
 
@@ -91,7 +92,7 @@ async function attempt(
   agent: InstalledAgent,
 ): Promise<Applied | "moved"> {
   const { tenant, workspace } = wanted.caller;
-  const place = { tenant, ...(workspace === undefined ? {} : { workspace }) };
+  const place = { tenant, ...defined({ workspace }) };
   const stored = await readDeployments(host.store, place, wanted.agentId, services.agents);
   const rule = await ruleFor(host, place, wanted.agentId, wanted.request);
   const allowed = { condition: "authorisation", wanted: `scope ${wanted.scope}`, found: "granted", met: true };
@@ -137,8 +138,7 @@ async function evidenceFor({ evidence }: DeploymentServices, considered: Conside
     agent,
     askedBy: await askersOf(considered),
     independentPeople: rule.gate?.requireIndependentVoters === true,
-    ...(evalRunId === undefined ? {} : { evalRunId }),
-    ...(required === undefined ? {} : { required }),
+    ...defined({ evalRunId, required }),
   });
 }
 
@@ -157,7 +157,7 @@ async function apply(
   const evalRunId = rule.requiredEval?.evalRunId ?? request.evalRunId;
   const decided = decideTransition(stored.now, request, {
     agentHash: agent.contentHash,
-    ...(evalRunId === undefined ? {} : { evalRunId }),
+    ...defined({ evalRunId }),
     ...(gated === undefined ? {} : { approvalGateId: gateIdOf(gated.runId) }),
   });
   const plan = gated === undefined ? managementPlan() : await host.plans.byHash(gated.workflowHash);
@@ -176,7 +176,7 @@ async function apply(
     ...(gated === undefined ? { workflows: [planWrite(plan, caller.tenant, atMs)] } : {}),
     documents: [deploymentsWrite(place, next, stored, atMs)],
     audit: [auditDraft(caller, atMs, targetOf(wanted), noteOf(considered, decided, management.runId))],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
     ...(preconditions.length === 0 ? {} : { preconditions }),
   });
   return committed === "moved" ? "moved" : { deployment, runId: management.runId };
@@ -191,9 +191,18 @@ function noteOf({ host, wanted, conditions }: Considered, { events, from, to, ot
       runId,
       fromState: from,
       toState: to,
-      ...(other === undefined ? {} : { other }),
+      ...defined({ other }),
       ...(reason === undefined ? {} : { reason: host.scrubber.scrubText(reason) }),
       conditions,
     },
   };
+}
+
+/** Services for deployments from the process they run in. */
+export interface DeploymentServices {
+  readonly agents: Pick<Agents, "versionsOf" | "fixedDeployments">;
+  readonly evidence: EvidenceReader;
+  /** Whether the key and a role of the caller grant a scope. */
+  readonly decide: Authorizer["decide"];
+  readonly refusals: RecentRefusals;
 }

@@ -5,10 +5,10 @@ import { fewest, type Move, randomFrom, randomMoves } from "../../testing/random
 import { SERVED, sharesOn, stateIn } from "../../testing/served-shares.ts";
 import { ServiceModel } from "../../testing/service-model.ts";
 import { beyond, type Sent, type Shown, shownFor, stepOf } from "../../testing/shown-to-people.ts";
+import { digestOf } from "./ask-people.ts";
 import { decideTransition } from "./decide-transition.ts";
+import { drawVersion } from "./deployed-channels.ts";
 import { type Deployments, noDeployments } from "./deployments.ts";
-import { drawVersion } from "./draw-version.ts";
-import { digestOf } from "./question.ts";
 
 /** `ASSAY_TRANSITION_CASES=200000` for the long form, `ASSAY_TRANSITION_SEED` for other cases. */
 const CASES = Number(process.env["ASSAY_TRANSITION_CASES"] ?? 3000);

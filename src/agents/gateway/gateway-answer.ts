@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { matches, problemsOf, Type } from "../../protocol/schema.ts";
 import { speaksMcp } from "../optional-packages.ts";
 import { toolError } from "../tool-surface.ts";
@@ -60,8 +61,7 @@ export function refusal(status: number, code: string, message: string): GatewayA
 function listed({ tools }: ToolOffer) {
   return tools.map(({ name, description, inputSchema }) => ({
     name,
-    ...(description === undefined ? {} : { description }),
-    ...(inputSchema === undefined ? {} : { inputSchema }),
+    ...defined({ description, inputSchema }),
   }));
 }
 

@@ -1,6 +1,7 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { defined } from "../../protocol/defined.ts";
 import { type ToolResult, toolError } from "../tool-surface.ts";
 import { type GatewayAnswer, type GatewayRequest, REFUSALS, TOOL_NAME_MAX } from "./gateway-answer.ts";
 import type { ToolOffer } from "./tool-offer.ts";
@@ -28,7 +29,7 @@ export async function answerMcp(offer: ToolOffer, message: unknown, request: Gat
 function describedTool({ name, description, inputSchema }: ToolOffer["tools"][number]) {
   return {
     name,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     inputSchema: { ...inputSchema, type: "object" as const },
   };
 }

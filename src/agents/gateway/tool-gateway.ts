@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { GrowingBytes } from "../../formats/text/growing-bytes.ts";
+import type { AgentAnswer, AgentTask } from "../binding.ts";
+import { failed } from "../bindings/answers.ts";
 import type { ToolSurface } from "../tool-surface.ts";
 import { answerRequest, type GatewayAnswer, type GatewayRequest, refusal } from "./gateway-answer.ts";
 import { type OfferLimits, ToolOffer, tokenDigest } from "./tool-offer.ts";
@@ -174,4 +176,37 @@ function isLoopback(url: string): boolean {
     hostname === "[::1]" ||
     /^127\.[\d.]+$/.test(hostname)
   );
+}
+
+/** The address of an agent's tools; undefined where it has none. */
+export type ToolAccess = Pick<OfferedTools, "url" | "token"> | undefined;
+
+/** Why an agent cannot be offered tools, in a binding's `noTools`; nothing where it can. Without a gateway no fixture reaches it. */
+export function toolsProblem(gateway: ToolGateway | undefined, agentUrl?: string): { readonly noTools?: string } {
+  if (gateway === undefined) return { noTools: "there is no tool gateway in this process" };
+  const problem = agentUrl === undefined ? undefined : gateway.problemFor(agentUrl);
+  return problem === undefined ? {} : { noTools: problem };
+}
+
+/** Calls an agent while the tools of its task are offered to it; they are withdrawn however the call ends. */
+export async function withTools(
+  gateway: ToolGateway | undefined,
+  { tools, signal }: Pick<AgentTask, "tools" | "signal">,
+  call: (access: ToolAccess) => Promise<AgentAnswer>,
+  agentUrl?: string,
+): Promise<AgentAnswer> {
+  if (gateway === undefined || toolsProblem(gateway, agentUrl).noTools !== undefined) return call(undefined);
+  let offered: OfferedTools;
+  try {
+    offered = await gateway.offer(tools, signal, agentUrl);
+  } catch (error) {
+    // Agents without tools do not need the gateway, whose port may be taken by another process.
+    if (tools.tools.length === 0) return call(undefined);
+    return failed("agent_not_configured", `the tool gateway cannot be started: ${(error as Error).message}`);
+  }
+  try {
+    return await call(offered);
+  } finally {
+    await offered.withdraw();
+  }
 }

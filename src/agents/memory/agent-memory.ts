@@ -1,10 +1,11 @@
 import type { Beside } from "../../engine/worker/node-type.ts";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { Owner } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { AgentRef, WorkflowNode } from "../../protocol/workflows/workflow.ts";
-import type { InstalledAgent } from "../installed-agent.ts";
+import type { InstalledAgent } from "../agents.ts";
 import type { ToolSurface } from "../tool-surface.ts";
 import type { MemoryAdapter, MemoryChange, SeenBy } from "./memory-adapter.ts";
 import type { MemoryScope } from "./memory-document.ts";
@@ -29,7 +30,7 @@ export interface Binding {
 
 /** An agent has a memory of its own where no memory is named. */
 export function scopeFor({ tenant, workspace }: Owner, agentId: string, memoryRef = `agent:${agentId}`): MemoryScope {
-  return { tenant, ...(workspace === undefined ? {} : { workspace }), memoryRef };
+  return { tenant, ...defined({ workspace }), memoryRef };
 }
 
 export function remembers({ memoryShape }: InstalledAgent): boolean {
@@ -93,7 +94,7 @@ export function writtenEvent(
       memoryRef,
       memoryId,
       nodeId,
-      ...(agentId === undefined ? {} : { agentId }),
+      ...defined({ agentId }),
       ...(entry === undefined ? {} : { tags: entry.tags }),
     },
   };

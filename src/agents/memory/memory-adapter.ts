@@ -1,4 +1,6 @@
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
 import { changed, idOf, type MemoryScope, prefixOf, type ReadAt, visibleIn } from "./memory-document.ts";
@@ -69,7 +71,7 @@ export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY
       const at = readAt(seenBy);
       const entries = (await documentsOf(store, scope)).flatMap((document) => visibleIn(document, at) ?? []);
       const newest = entries.sort((a, b) => byTime(b, a));
-      return selected(newest, { limit, ...(tag === undefined ? {} : { tag }) });
+      return selected(newest, { limit, ...defined({ tag }) });
     },
     async get(scope, id, seenBy) {
       const document = isUsable(id) ? await current(scope, id) : undefined;
@@ -94,7 +96,7 @@ export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY
         createdAt: first?.createdAt ?? new Date(atMs).toISOString(),
         ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
       };
-      const next = { entry, ...(runId === undefined ? {} : { runId }) };
+      const next = { entry, ...defined({ runId }) };
       return { memoryId, entry, write: put(changed(idOf(scope, memoryId), before, next, atMs), scope) };
     },
     async delete(scope, id) {
@@ -145,10 +147,35 @@ async function documentsOf(store: Documents, scope: MemoryScope): Promise<Docume
   const found: Document[] = [];
   const prefix = prefixOf(scope);
   for (let after: string | undefined; ; ) {
-    const query = { limit: PAGE, prefix, ...(after === undefined ? {} : { after }) };
+    const query = { limit: PAGE, prefix, ...defined({ after }) };
     const page = await store.listDocuments(scope.tenant, "memory", query);
     found.push(...page);
     if (page.length < PAGE) return found;
     after = page.at(-1)?.key;
   }
+}
+
+/** A secret that this process was given, by the name it is known by. */
+export interface NamedSecret {
+  readonly id: string;
+  readonly value: string;
+}
+
+/** A shorter one would take the words out of innocent sentences. */
+const SHORTEST = 4;
+
+/**
+ * Removes secrets from text to be remembered: named secrets leave `[REDACTED:<name>]` behind, which says which one was there;
+ * other text that looks like a secret is masked.
+ */
+export function redactor(
+  secrets: readonly NamedSecret[],
+  scrubber: Pick<Scrubber, "scrubText">,
+): (text: string) => string {
+  // The longest first, so that no tail of it is left showing.
+  const known = secrets.filter(({ value }) => value.length >= SHORTEST).sort((a, b) => b.value.length - a.value.length);
+  return (text) => {
+    const named = known.reduce((left, { id, value }) => left.split(value).join(`[REDACTED:${id}]`), text);
+    return scrubber.scrubText(named);
+  };
 }

@@ -1,8 +1,9 @@
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { closed, matches, problemsOf, Type } from "../../protocol/schema.ts";
 import type { ToolDescriptor, ToolResult, ToolSurface } from "../tool-surface.ts";
-import type { ListOptions, NewEntry } from "./memory-adapter.ts";
+import { checkEntry, type ListOptions, type NewEntry, selected } from "./memory-adapter.ts";
 
 /** The actions of the memory tools for one invocation. */
 export interface MemoryActions {
@@ -54,7 +55,7 @@ async function act(actions: MemoryActions, name: (typeof TOOLS)[number]["name"],
   const { id = "", content = "", tag, limit, ...rest } = args;
   switch (name) {
     case "memory:list":
-      return actions.list({ ...(tag === undefined ? {} : { tag }), ...(limit === undefined ? {} : { limit }) });
+      return actions.list({ ...defined({ tag, limit }) });
     case "memory:get":
       return actions.get(id);
     case "memory:put":
@@ -108,4 +109,24 @@ function descriptorOf({ name, description, inputSchema }: (typeof TOOLS)[number]
     inputSchema: Object.fromEntries(Object.entries(inputSchema)),
     transport: "native",
   };
+}
+
+/**
+ * The memory tools of an allow-list on entries that were read before. As in a run, what is written is not seen by who wrote it; here it
+ * is checked and then discarded, so that no evaluation changes what an agent remembers.
+ */
+export function snapshotTools(
+  toolAllowlist: readonly string[],
+  entries: readonly MemoryEntry[],
+  newId: (prefix: "mem") => string,
+): ToolSurface {
+  return memoryTools(toolAllowlist, {
+    list: async (options) => selected(entries, options),
+    get: async (id) => entries.find((entry) => entry.id === id) ?? null,
+    put: async ({ id = newId("mem"), content, expiresAt }) => {
+      checkEntry({ id, content, expiresAt });
+      return { id };
+    },
+    delete: async (id) => (entries.some((entry) => entry.id === id) ? { id } : null),
+  });
 }

@@ -8,9 +8,8 @@ import { AGENT_ID, agentOf, agentsOf, type Behaviour } from "../../testing/eval-
 import { ended, workbench } from "../../testing/workbench.ts";
 import { workflow } from "../../testing/workflow.ts";
 import type { AgentTask } from "../binding.ts";
-import { type MemoryAdapter, type MemoryChange, memoryAdapter } from "./memory-adapter.ts";
+import { type MemoryAdapter, type MemoryChange, memoryAdapter, redactor } from "./memory-adapter.ts";
 import type { MemoryScope } from "./memory-document.ts";
-import { redactor } from "./redact.ts";
 
 const bench = workbench();
 const HERE: MemoryScope = { tenant: "t1", memoryRef: "notes" };

@@ -1,8 +1,7 @@
-import type { PriceTable } from "../prices.ts";
-import { type RetryWorld, retrying } from "../retrying.ts";
-import { withinTime } from "../within-time.ts";
+import { type RetryWorld, retrying, withinTime } from "../retrying.ts";
 import { tooSlow } from "./model-problem.ts";
 import type { Format, ModelSettings } from "./model-settings.ts";
+import type { PriceTable } from "./prices.ts";
 import { type TakenTurn, type TurnRequest, type TurnWatcher, takeTurn } from "./take-turn.ts";
 
 /** How to ask a model; the format adapts to the server. */

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { postHttp } from "../../engine/outbound/post-http.ts";
-import { limitedBytes } from "../limited-bytes.ts";
-import { littleByLittle } from "./little-by-little.ts";
 
 /** The outcome of one call, as far as readers of its answer cannot see it. */
 export interface Carried {
@@ -70,4 +69,33 @@ async function beginningOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array
     if (length > REASON_BYTES) break;
   }
   return Buffer.concat(chunks);
+}
+
+/** Passes at most this many bytes, and fails with `tooMany` at the next one. */
+export function limitedBytes(maxBytes: number, tooMany: () => Error): TransformStream<Uint8Array, Uint8Array> {
+  let left = maxBytes;
+  return new TransformStream({
+    transform(chunk, controller) {
+      left -= chunk.length;
+      if (left >= 0) controller.enqueue(chunk);
+      else controller.error(tooMany());
+    },
+  });
+}
+
+const PIECE_BYTES = 4 * 1024;
+
+/**
+ * Passes bytes on a piece at a time, each when the one before it has been processed. Readers of a model's answer take all that is
+ * there at once without back-pressure, so that a fast server would hold the event loop, and fill the memory.
+ */
+export function littleByLittle(): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    async transform(chunk, controller) {
+      for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+        controller.enqueue(chunk.subarray(at, at + PIECE_BYTES));
+        await nextTurn();
+      }
+    },
+  });
 }

@@ -1,4 +1,5 @@
 import type { LanguageModel } from "ai";
+import { defined } from "../../protocol/defined.ts";
 import type { ModelSettings } from "./model-settings.ts";
 
 /**
@@ -16,7 +17,7 @@ export async function languageModel(settings: ModelSettings, fetch: typeof globa
         name: providerName,
         includeUsage: true,
         supportsStructuredOutputs: format === "schema",
-        ...(key === undefined ? {} : { apiKey: key }),
+        ...defined({ apiKey: key }),
       })(model);
     }
     case "openai": {

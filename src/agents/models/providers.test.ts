@@ -4,8 +4,8 @@ import { type ModelReply, ModelServer } from "../../testing/model-server.ts";
 import { chatStream, messagesStream, responsesStream, type SaidTurn } from "../../testing/model-streams.ts";
 import type { AgentTask } from "../binding.ts";
 import { modelBinding } from "../bindings/model.ts";
-import { PRICES } from "../prices.ts";
 import { MODEL_DEFAULTS, type ModelSettings } from "./model-settings.ts";
+import { PRICES } from "./prices.ts";
 
 const KEY = "sk-not-for-anybody-else";
 

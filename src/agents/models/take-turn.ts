@@ -1,12 +1,12 @@
 import { jsonSchema, type ModelMessage, Output, streamText, type TextStreamPart, type ToolSet, tool } from "ai";
+import { defined } from "../../protocol/defined.ts";
 import type { Usage, Watcher } from "../binding.ts";
-import type { PriceTable } from "../prices.ts";
 import type { ToolDescriptor } from "../tool-surface.ts";
 import { boundedFetch, type Carried } from "./bounded-fetch.ts";
 import { languageModel, providerOptions } from "./language-model.ts";
 import { BROKE_OFF, type ModelProblem, NO_STREAM, problemFrom, tooLarge } from "./model-problem.ts";
 import type { Format, ModelSettings } from "./model-settings.ts";
-import { usageOf } from "./usage-of.ts";
+import { type PriceTable, usageOf } from "./prices.ts";
 
 export interface TurnRequest {
   readonly system?: string | undefined;
@@ -121,12 +121,10 @@ function settingsOf(settings: ModelSettings, request: TurnRequest) {
   return {
     messages: [...messages],
     providerOptions: providerOptions(settings) as Record<string, Record<string, never>>,
-    ...(system === undefined ? {} : { system }),
+    ...defined({ system }),
     ...(tools.size === 0 ? {} : { tools: toolSet(tools) }),
     ...(asked === undefined ? {} : { output: outputOf(format, asked) }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(seed === undefined ? {} : { seed }),
+    ...defined({ temperature, maxOutputTokens, seed }),
     // Attempts are ours to count, and to wait between.
     maxRetries: 0,
     includeRawChunks: true,
@@ -149,7 +147,7 @@ function toolSet(tools: ReadonlyMap<string, ToolDescriptor>): ToolSet {
   return Object.fromEntries(
     [...tools].map(([name, { description, inputSchema = { type: "object" } }]) => [
       name,
-      tool({ inputSchema: jsonSchema(inputSchema), ...(description === undefined ? {} : { description }) }),
+      tool({ inputSchema: jsonSchema(inputSchema), ...defined({ description }) }),
     ]),
   );
 }

@@ -16,8 +16,7 @@ import { DONE, next, orchestrated } from "../../testing/orchestration.ts";
 import { change, ended, workbench } from "../../testing/workbench.ts";
 import { workflow } from "../../testing/workflow.ts";
 import type { AgentAnswer, AgentTask } from "../binding.ts";
-import { readScript, type ScriptedAnswer } from "../bindings/script.ts";
-import { scriptedBinding } from "../bindings/scripted.ts";
+import { readScript, type ScriptedAnswer, scriptedBinding } from "../bindings/scripted.ts";
 
 const bench = workbench();
 

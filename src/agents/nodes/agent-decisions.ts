@@ -1,5 +1,6 @@
 import type { DecisionRequest, DecisionSource } from "../../engine/nodes/decision-source.ts";
 import { scrubInTurns } from "../../engine/secrets/scrub-in-turns.ts";
+import { defined } from "../../protocol/defined.ts";
 import { type AgentDesk, type AgentHost, askAgent, failureOf } from "./ask-agent.ts";
 
 /** Asks the agent of a supervisor, once for each turn. */
@@ -18,8 +19,7 @@ export function agentDecisions(host: AgentHost, desk: () => AgentDesk): Decision
       if (error !== undefined) return { error };
       return {
         decision: await scrubInTurns(host.scrubber, invoked.output),
-        ...(confidence === undefined ? {} : { confidence }),
-        ...(agent.confidenceThreshold === undefined ? {} : { threshold: agent.confidenceThreshold }),
+        ...defined({ confidence, threshold: agent.confidenceThreshold }),
       };
     },
   };
@@ -36,5 +36,5 @@ const TASK =
 function taskFor({ context: { inputs, run }, turn, workers }: DecisionRequest): object {
   const children = Object.values(run.children).map(({ workflowId, status }) => ({ workflowId, status }));
   const before = run.orchestrator?.decision;
-  return { task: TASK, turn, workers, data: { inputs, children, ...(before === undefined ? {} : { before }) } };
+  return { task: TASK, turn, workers, data: { inputs, children, ...defined({ before }) } };
 }

@@ -2,6 +2,7 @@ import { compileSchema } from "../../engine/schemas/decide/json-schema.ts";
 import { checked } from "../../engine/schemas/schema-checks.ts";
 import { scrubInTurns } from "../../engine/secrets/scrub-in-turns.ts";
 import type { EffectContext, EffectNodeType, NodeContext, NodeOutcome } from "../../engine/worker/node-type.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
 import { visitOf } from "../../protocol/runs/run.ts";
 import { closed, type Static, Type } from "../../protocol/schema.ts";
@@ -85,8 +86,7 @@ function answerOf({ agent, invocationId, invoked }: Asked, result: unknown): Ans
     agentId: agent.agentId,
     agentVersion: agent.version,
     invocationId,
-    ...(confidence === undefined ? {} : { confidence }),
-    ...(handoff === undefined ? {} : { handoff }),
+    ...defined({ confidence, handoff }),
   };
 }
 

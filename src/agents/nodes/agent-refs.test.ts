@@ -5,7 +5,7 @@ import { begin, register, until } from "../../testing/engine.ts";
 import { AGENT_ID, agentOf, agentsOf, echo } from "../../testing/eval-bench.ts";
 import { ended, workbench } from "../../testing/workbench.ts";
 import { workflow } from "../../testing/workflow.ts";
-import type { ChannelResolver } from "../channel-resolver.ts";
+import type { ChannelResolver } from "../agents.ts";
 
 const bench = workbench();
 const { asked } = questions(bench);

@@ -1,25 +1,24 @@
 import type { Host } from "../../engine/host.ts";
 import type { EffectContext } from "../../engine/worker/node-type.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { RunError } from "../../protocol/events.ts";
 import { DEFAULT_ESCALATION_THRESHOLD } from "../../protocol/runs/orchestrator.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { RunErrorCode } from "../../protocol/runs/run-errors.ts";
 import { maskValues } from "../../protocol/runs/sensitive.ts";
 import type { AgentRef } from "../../protocol/workflows/workflow.ts";
+import type { InstalledAgent } from "../agents.ts";
 import type { AgentFailureCode } from "../binding.ts";
-import type { InstalledAgent } from "../installed-agent.ts";
 import type { Invoked } from "../invocation.ts";
 import { invoke } from "../invoke.ts";
 import { bindMemory } from "../memory/agent-memory.ts";
 import type { MemoryAdapter } from "../memory/memory-adapter.ts";
 import type { Verbosity } from "../message-stream.ts";
-import { wishesOf } from "../model-choice.ts";
-import type { Resolving } from "../resolve-agent.ts";
-import { joined } from "../tools/joined.ts";
-import { EventAppender } from "./event-appender.ts";
-import { closeLost } from "./lost-invocation.ts";
-import { settledAgent } from "./settled-agent.ts";
+import { wishesOf } from "../models/model-settings.ts";
+import { type Resolving, settledAgent } from "../resolve-agent.ts";
+import { joined } from "../tool-surface.ts";
+import { closeLost, EventAppender } from "./event-appender.ts";
 
 export type AgentHost = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
 
@@ -79,8 +78,7 @@ export async function askAgent(
       nodeId: node.id,
       invocationId,
       source,
-      ...(resolved.channel === undefined ? {} : { channel: resolved.channel }),
-      ...(ref.sourceManifestId === undefined ? {} : { sourceManifestId: ref.sourceManifestId }),
+      ...defined({ channel: resolved.channel, sourceManifestId: ref.sourceManifestId }),
       tools: joined([tools, ...(memory === undefined ? [] : [memory.tools])]),
       memory: memory?.entries ?? [],
       memoryBound: memory !== undefined,
@@ -88,7 +86,7 @@ export async function askAgent(
       verbosity: verbosityOf(run),
       wished,
       threshold,
-      ...(run.owner.principal === undefined ? {} : { principal: run.owner.principal }),
+      ...defined({ principal: run.owner.principal }),
       scrubber: scrubberOf(host.scrubber, run),
       newId: host.newId,
       nowMs: host.nowMs,
@@ -139,7 +137,7 @@ export function scrubberOf(scrubber: Scrubber, { secrets = [] }: Pick<Run, "secr
   return {
     scrubText: (text) => maskValues(scrubber.scrubText(text), secrets),
     scrubValue: (value) => scrubber.scrubValue(value),
-    ...(scrubber.scrubLong === undefined ? {} : { scrubLong: scrubber.scrubLong }),
+    ...defined({ scrubLong: scrubber.scrubLong }),
     holdsKey: (text) => scrubber.holdsKey(text),
   };
 }

@@ -8,7 +8,7 @@ import { ADA, begin, logOf, register, until } from "../../testing/engine.ts";
 import { agentOf, agentsOf, type Behaviour, echo } from "../../testing/eval-bench.ts";
 import { ended, workbench } from "../../testing/workbench.ts";
 import { type WorkflowSpec, workflow } from "../../testing/workflow.ts";
-import { TEST_SECRET } from "./memory-probe.ts";
+import { TEST_SECRET } from "./identity-node.ts";
 
 const bench = workbench();
 

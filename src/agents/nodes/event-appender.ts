@@ -1,5 +1,7 @@
+import { endsLog } from "../../engine/runs/event-pages.ts";
 import type { EffectContext } from "../../engine/worker/node-type.ts";
-import type { EventDraft } from "../../protocol/events.ts";
+import type { EventDraft, RunEventDoc } from "../../protocol/events.ts";
+import type { Store } from "../../store/port/store.ts";
 
 const ATTEMPTS = 3;
 
@@ -56,4 +58,55 @@ export class EventAppender {
       }
     }
   }
+}
+
+const PAGE = 500;
+
+/**
+ * Closes the invocation and the message that an earlier attempt of the node left open when its worker was lost. The next attempt
+ * does so before it begins, so that no bracket stays open and no half of an answer is taken for one.
+ */
+export async function closeLost(
+  store: Pick<Store, "readEvents">,
+  { run, node, attempt }: Pick<EffectContext, "run" | "node" | "attempt">,
+): Promise<EventDraft[]> {
+  if (attempt === 0) return [];
+  const open = new Map<string, string>();
+  let speaking = false;
+  for (let from = 0; ; ) {
+    const page = await store.readEvents(run.runId, from, PAGE);
+    for (const { type, body } of page) {
+      if (!WATCHED.has(type)) continue;
+      const event = JSON.parse(body) as RunEventDoc & { readonly payload: WatchedPayload };
+      if (event.nodeId !== node.id) continue;
+      const { invocationId = "", agentId = "", isLast } = event.payload;
+      if (type === "agent.invocation.started") open.set(invocationId, agentId);
+      else if (type === "agent.invocation.completed") open.delete(invocationId);
+      else speaking = isLast === false;
+    }
+    if (endsLog(page, PAGE)) break;
+    from += page.length;
+  }
+  const nodeId = node.id;
+  const silenced: EventDraft = {
+    type: "output.chunk",
+    nodeId,
+    payload: { nodeId, runId: run.runId, chunk: "", isLast: true, meta: { finishReason: "error" } },
+  };
+  const closed = [...open].map(
+    ([invocationId, agentId]): EventDraft => ({
+      type: "agent.invocation.completed",
+      nodeId,
+      payload: { invocationId, agentId, outcome: "failed" },
+    }),
+  );
+  return [...(speaking ? [silenced] : []), ...closed];
+}
+
+const WATCHED = new Set<string>(["agent.invocation.started", "agent.invocation.completed", "output.chunk"]);
+
+interface WatchedPayload {
+  readonly invocationId?: string;
+  readonly agentId?: string;
+  readonly isLast?: boolean;
 }

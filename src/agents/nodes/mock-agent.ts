@@ -1,4 +1,5 @@
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/worker/node-type.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import { visitOf } from "../../protocol/runs/run.ts";
 import { Count, closed, Share, type Static, Type } from "../../protocol/schema.ts";
@@ -137,7 +138,7 @@ function reasoned(mock: Exclude<Config["mockReasoning"], false | undefined>, age
   const trace = "trace" in rest ? rest.trace : undefined;
   const reasoning = streamChunks.length > 0 ? streamChunks.join("") : (trace ?? summary);
   const verbosity = reasoning === summary ? ("summary" as const) : ("full" as const);
-  const payload = { agentId, reasoning, verbosity, summary, ...(tokenCount === undefined ? {} : { tokenCount }) };
+  const payload = { agentId, reasoning, verbosity, summary, ...defined({ tokenCount }) };
   return [...deltas, { type: "agent.reasoned" as const, nodeId, payload }];
 }
 
@@ -155,7 +156,7 @@ function called(
       : { error: { code: error.error, message: error.message }, status: "error" as const };
   const took = durationMs === undefined ? {} : { durationMs };
   return [
-    { type: "agent.toolCalled", nodeId, eventId, payload: { ...about, ...(inputs === undefined ? {} : { inputs }) } },
+    { type: "agent.toolCalled", nodeId, eventId, payload: { ...about, ...defined({ inputs }) } },
     { type: "agent.toolReturned", nodeId, causationId: eventId, payload: { ...about, ...outcome, ...took } },
   ];
 }

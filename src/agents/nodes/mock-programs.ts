@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { defined } from "../../protocol/defined.ts";
 import { type MockAnswer, type MockProvider, mockProviderOf } from "../../protocol/runs/mock-provider.ts";
 import type { AgentAnswer, Binding, Usage, Watcher } from "../binding.ts";
-import { failedWith } from "../bindings/failure.ts";
+import { failedWith } from "../bindings/answers.ts";
 import { isProse, jsonIn } from "../models/prompt.ts";
 
 const NODES_MOST = 1000;
@@ -61,7 +62,7 @@ function valueIn(text: string): AgentAnswer {
     return failedWith("agent_output_invalid", "what the mock says is not JSON", isProse(text) ? "prose" : undefined);
   }
   const { value: output, recovered } = json;
-  return { type: "completed", output, ...(recovered === undefined ? {} : { recovered }) };
+  return { type: "completed", output, ...defined({ recovered }) };
 }
 
 function failed(code: "agent_not_configured" | "agent_error", message: string, retryable = false) {

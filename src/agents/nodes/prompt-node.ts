@@ -7,14 +7,13 @@ import { own } from "../../protocol/own.ts";
 import { type MockProvider, mockProviderOf } from "../../protocol/runs/mock-provider.ts";
 import { type Static, type TSchema, Type } from "../../protocol/schema.ts";
 import type { AgentAnswer, AgentTask, Binding, Usage } from "../binding.ts";
-import type { CalledAgent } from "../bindings.ts";
+import type { CalledAgent } from "../bindings/bindings.ts";
+import { usageEvent } from "../invocation-events.ts";
 import { ClearText, Messages, tokensOf } from "../message-stream.ts";
-import { type ModelChoice, wishesOf } from "../model-choice.ts";
-import { joined } from "../tools/joined.ts";
-import { usageEvent } from "../usage-event.ts";
+import { type ModelChoice, wishesOf } from "../models/model-settings.ts";
+import { joined } from "../tool-surface.ts";
 import { type AgentHost, NO_KEYS, scrubberOf } from "./ask-agent.ts";
-import { EventAppender } from "./event-appender.ts";
-import { closeLost } from "./lost-invocation.ts";
+import { closeLost, EventAppender } from "./event-appender.ts";
 import { type MockPrograms, mockOf, programmed } from "./mock-programs.ts";
 
 export interface PromptDesk {

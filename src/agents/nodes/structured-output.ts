@@ -8,6 +8,7 @@ import {
   type EnvelopeFlaw,
   TRUNCATION_BUDGET_MULTIPLIER,
 } from "../../protocol/agents/envelope-events.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { RunErrorCode } from "../../protocol/runs/run-errors.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
@@ -50,7 +51,7 @@ export function structuredOutput(host: AgentHost, desk: () => PromptDesk): Effec
         const result = await ask(host, desk(), context, {
           returnSchema: outputSchema,
           correction,
-          outputBudget: { times, ...(maxTokens === undefined ? {} : { tokens: maxTokens }) },
+          outputBudget: { times, ...defined({ tokens: maxTokens }) },
         });
         const { answer } = result;
         if (answer.type === "refused") return declined(about, result);

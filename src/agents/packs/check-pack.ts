@@ -3,14 +3,15 @@ import satisfies from "semver/functions/satisfies.js";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { type AgentManifest, PackManifest } from "../../protocol/agents/agent-manifest.ts";
+import { defined } from "../../protocol/defined.ts";
 import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { matches, problemsOf } from "../../protocol/schema.ts";
-import type { InstalledAgent } from "../installed-agent.ts";
-import { packHash } from "./file-list.ts";
+import type { Documents, DocumentWrite } from "../../store/port/documents.ts";
+import type { InstalledAgent } from "../agents.ts";
 import { MANIFEST_FILE, type PackFiles } from "./pack-files.ts";
 import { jsonOf, PackInspection } from "./pack-inspection.ts";
-import type { PackSuite, PackSuites } from "./pack-suites.ts";
+import { packHash } from "./signature.ts";
 
 /** A pack with everything that its agents refer to. */
 export interface Pack {
@@ -137,17 +138,13 @@ function resolved(
     version: manifest?.version ?? "",
     packName: manifest?.name ?? "",
     persona,
-    ...(label === undefined ? {} : { label }),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ label, description }),
     modelClass,
     systemPrompt: prompt ?? "",
     toolAllowlist: agent?.toolAllowlist ?? [],
-    ...(taskSchema === undefined ? {} : { taskSchema }),
-    ...(returnSchema === undefined ? {} : { returnSchema }),
-    ...(memoryShape === undefined ? {} : { memoryShape }),
-    ...(threshold === undefined ? {} : { confidenceThreshold: threshold }),
+    ...defined({ taskSchema, returnSchema, memoryShape, confidenceThreshold: threshold }),
     ...(needs.length === 0 ? {} : { requiresCapabilities: needs }),
-    ...(suite === undefined ? {} : { evalSuiteRef: suite }),
+    ...defined({ evalSuiteRef: suite }),
   };
   return { ...found, contentHash: inspection.problems.length > 0 ? "" : hashOf(found) };
 }
@@ -162,4 +159,29 @@ function peersOf(manifest: Partial<PackManifest> | null, optional: boolean): str
 
 function hashOf(agent: Omit<InstalledAgent, "contentHash">): string {
   return createHash("sha256").update(canonicalJson(agent)).digest("hex");
+}
+
+/** Reads and stores the eval suites of packs. */
+export interface PackSuites {
+  read(bytes: Uint8Array): ReadSuite;
+}
+
+export type ReadSuite =
+  | { readonly ok: true; readonly suite: PackSuite }
+  /** Problems, each with its place in the file. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export interface PackSuite {
+  /** `id@version`. */
+  readonly ref: string;
+  readonly sha256: string;
+  /**
+   * The writes that store a suite for a tenant, or the host; none where it is stored already. Throws `suite_conflict` where
+   * another suite has its name.
+   */
+  writes(
+    store: Documents,
+    by: { readonly tenant: string; readonly principal: string },
+    atMs: number,
+  ): Promise<DocumentWrite[]>;
 }

@@ -1,8 +1,7 @@
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { checkPack, type Pack, requirePack } from "./check-pack.ts";
+import { checkPack, type Pack, type PackSuites, requirePack } from "./check-pack.ts";
 import type { PackFiles } from "./pack-files.ts";
-import type { PackSuites } from "./pack-suites.ts";
 import type { Publisher } from "./publishers.ts";
 import { type PackTrust, signerOf } from "./signature.ts";
 

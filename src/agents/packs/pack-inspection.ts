@@ -5,9 +5,8 @@ import { exceedsLimits } from "../../formats/json/json-limits.ts";
 import { repeatedMember } from "../../formats/json/repeated-member.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { PackProblem } from "./check-pack.ts";
+import type { PackProblem, PackSuite, PackSuites } from "./check-pack.ts";
 import { BadPack, MANIFEST_FILE, type PackFiles, packPath } from "./pack-files.ts";
-import type { PackSuite, PackSuites } from "./pack-suites.ts";
 
 const TEXT_BYTES_MAX = 262_144;
 const JSON_LIMITS = { maxDepth: 64, maxElements: 100_000 };

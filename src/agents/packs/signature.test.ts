@@ -6,10 +6,9 @@ import { describe, expect, test } from "vitest";
 import { AppError } from "../../protocol/errors.ts";
 import { packFiles, packManifest, signedPack, testPublisher, writePack } from "../../testing/packs.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { fileList, SIGNATURE_FILE } from "./file-list.ts";
 import type { PackFiles } from "./pack-files.ts";
 import { loadPublishers } from "./publishers.ts";
-import { signerOf, signPack } from "./signature.ts";
+import { fileList, SIGNATURE_FILE, signerOf, signPack } from "./signature.ts";
 
 const acme = testPublisher();
 const other = testPublisher("Other");

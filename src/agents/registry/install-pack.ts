@@ -2,6 +2,7 @@ import { refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import type { InstallPackResponse } from "../../protocol/agents/api.ts";
 import { type AuditDraft, HOST_TENANT } from "../../protocol/audit/audit.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Document, DocumentKind, DocumentWrite } from "../../store/port/documents.ts";
 import { HOST_WIDE } from "../../store/port/store.ts";
@@ -64,7 +65,7 @@ async function unitOf(host: Pick<Host, "store" | "nowMs">, { pack, signedBy, pla
   const atMs = host.nowMs();
   const installation: Installation = {
     packSha256: pack.sha256,
-    ...(signedBy === undefined ? {} : { signedBy }),
+    ...defined({ signedBy }),
     installedBy: by,
     installedAt: new Date(atMs).toISOString(),
   };
@@ -90,7 +91,7 @@ async function unitOf(host: Pick<Host, "store" | "nowMs">, { pack, signedBy, pla
     sha256: pack.sha256,
     agents: agents.map(({ agentId }) => agentId),
     signedBy: signedBy ?? null,
-    ...(place.workspace === undefined ? {} : { workspace: place.workspace }),
+    ...defined({ workspace: place.workspace }),
   };
   const tenant = place.tenant === HOST_WIDE ? HOST_TENANT : place.tenant;
   return { tenant, documents, audit: [audit(`${name}@${version}`, details, atMs)] };
@@ -101,7 +102,7 @@ function answer({ pack, signedBy }: InstallPack, created: boolean): InstallPackR
     packName: pack.name,
     packVersion: pack.version,
     sha256: pack.sha256,
-    ...(signedBy === undefined ? {} : { signedBy }),
+    ...defined({ signedBy }),
     agents: pack.agents.map(({ agentId }) => agentId),
     suites: pack.suites.map(({ ref }) => ref),
     created,

@@ -7,8 +7,12 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { agentsOn } from "../../testing/agents-on.ts";
 import { agentOf } from "../../testing/eval-bench.ts";
 import { agentManifest, packFiles, packManifest } from "../../testing/packs.ts";
-import { withConformanceAgent } from "../conformance-agent.ts";
-import { CHANNEL_AGENT_ID, conformanceDeployments, LIVE_AGENT_ID } from "../conformance-agents.ts";
+import {
+  CHANNEL_AGENT_ID,
+  conformanceDeployments,
+  LIVE_AGENT_ID,
+  withConformanceAgent,
+} from "../conformance-agents.ts";
 import { checkPack, requirePack } from "../packs/check-pack.ts";
 import { installPack } from "./install-pack.ts";
 import { agentVersions, inventory, inventoryEntry } from "./inventory.ts";

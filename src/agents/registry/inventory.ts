@@ -1,10 +1,10 @@
 import type { AgentEntry, AgentInventory, AgentVersions, MemoryDimension } from "../../protocol/agents/api.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Documents } from "../../store/port/documents.ts";
 import { HOST_WIDE } from "../../store/port/store.ts";
-import type { Agents } from "../agents.ts";
-import type { InstalledAgent } from "../installed-agent.ts";
+import type { Agents, InstalledAgent } from "../agents.ts";
 import {
   agentRecords,
   EVERYWHERE,
@@ -79,9 +79,7 @@ function entry(agent: ListedAgent, serves: InventoryOf["serves"], callable: bool
     packVersion: agent.version,
     toolAllowlist: [...agent.toolAllowlist],
     hasHandoffSchemas: agent.hasHandoffSchemas,
-    ...(description === undefined ? {} : { description }),
-    ...(memoryShape === undefined ? {} : { memoryShape }),
-    ...(confidenceThreshold === undefined ? {} : { confidenceThreshold }),
+    ...defined({ description, memoryShape, confidenceThreshold }),
     ...(degraded.length === 0 ? {} : { degraded }),
     ...(forgotten.length === 0 ? {} : { memoryDegraded: true, degradedMemoryDimensions: forgotten }),
   };
@@ -121,11 +119,9 @@ export async function agentVersions(from: InventoryOf, visible: Visibility, agen
       active: active.includes(version),
       callable: from.agents.bindingFor(agent, undefined, visible.tenant) !== undefined,
       hostWide: place.tenant === HOST_WIDE,
-      ...(place.workspace === undefined ? {} : { workspace: place.workspace }),
-      ...(evalSuiteRef === undefined ? {} : { evalSuiteRef }),
-      ...(signedBy === undefined ? {} : { signedBy }),
+      ...defined({ workspace: place.workspace, evalSuiteRef, signedBy }),
       installedBy,
-      ...(installedAt === undefined ? {} : { installedAt }),
+      ...defined({ installedAt }),
     };
   });
   return { agentId, versions };

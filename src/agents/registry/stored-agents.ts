@@ -1,8 +1,9 @@
+import { defined } from "../../protocol/defined.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { compareSemver } from "../../protocol/semver.ts";
 import type { Document, DocumentQuery, Documents } from "../../store/port/documents.ts";
 import { HOST_WIDE } from "../../store/port/store.ts";
-import type { InstalledAgent } from "../installed-agent.ts";
+import type { InstalledAgent } from "../agents.ts";
 
 /** The place of an installation: every tenant, one tenant, or one workspace of it. */
 export interface Place {
@@ -84,7 +85,7 @@ export async function agentRecords(
 }
 
 function placeOf({ tenant, workspace }: Document): Place {
-  return { tenant, ...(workspace === undefined ? {} : { workspace }) };
+  return { tenant, ...defined({ workspace }) };
 }
 
 /** The versions of each agent, the highest first. */
@@ -132,8 +133,7 @@ async function all(
   for (let after: string | undefined; ; ) {
     const query: DocumentQuery = {
       limit: PAGE,
-      ...(prefix === undefined ? {} : { prefix }),
-      ...(after === undefined ? {} : { after }),
+      ...defined({ prefix, after }),
     };
     const page = await store.listDocuments(tenant, kind, query);
     found.push(...page);

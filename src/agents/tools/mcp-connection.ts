@@ -1,11 +1,12 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { programEnvironment } from "../../engine/programs/child-environment.ts";
-import type { McpServer } from "../bindings-file-schema.ts";
+import { defined } from "../../protocol/defined.ts";
+import type { McpServer } from "../bindings/agents-file-schema.ts";
+import { limitedBytes, littleByLittle } from "../models/bounded-fetch.ts";
 import { BoundedTransport } from "./bounded-transport.ts";
-import { cappedFetch } from "./capped-fetch.ts";
+import { toolResults } from "./mcp-results.ts";
 import { ProgramTransport } from "./program-transport.ts";
-import { toolResults } from "./tool-results.ts";
 
 export interface McpWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -116,10 +117,31 @@ async function offered(client: Client, options: { readonly timeout: number }): P
   for (let cursor: string | undefined; tools.length < TOOLS_MOST; ) {
     const page = await client.listTools(cursor === undefined ? {} : { cursor }, options);
     for (const { name, description, inputSchema } of page.tools) {
-      tools.push({ name, inputSchema, ...(description === undefined ? {} : { description }) });
+      tools.push({ name, inputSchema, ...defined({ description }) });
     }
     if (page.nextCursor === undefined || page.tools.length === 0) break;
     cursor = page.nextCursor;
   }
   return tools.slice(0, TOOLS_MOST);
 }
+
+/** Fetches without following redirects, which would carry the key elsewhere, and reads no more than so many bytes of each answer. */
+export function cappedFetch(maxBytes: number): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  return async (url, init) => {
+    const response = await fetch(url, { ...init, redirect: "manual" });
+    // The client that receives a redirect may follow it by itself.
+    if (response.status >= 300 && response.status < 400) {
+      await response.body?.cancel();
+      throw new Error(`it answered ${response.status}, and is not followed elsewhere`);
+    }
+    if (response.body === null) return response;
+    const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
+    const most = isStream ? maxBytes : Math.min(maxBytes, WHOLE_BYTES);
+    const limited = limitedBytes(most, () => new Error(`the answer is larger than ${most} bytes`));
+    const body = response.body.pipeThrough(limited);
+    return new Response(isStream ? body.pipeThrough(littleByLittle()) : body, response);
+  };
+}
+
+/** An answer that is no stream is parsed and checked in one go, also where it holds thousands of messages. */
+const WHOLE_BYTES = 2 * 1024 * 1024;

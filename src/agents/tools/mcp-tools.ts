@@ -1,10 +1,11 @@
-import { isFor } from "../bindings.ts";
-import type { McpServer } from "../bindings-file-schema.ts";
-import type { InstalledAgent } from "../installed-agent.ts";
+import { defined } from "../../protocol/defined.ts";
+import type { InstalledAgent } from "../agents.ts";
+import type { McpServer } from "../bindings/agents-file-schema.ts";
+import { isFor } from "../bindings/bindings.ts";
+import { withinTime } from "../retrying.ts";
 import type { ToolDescriptor, ToolResult, ToolSurface } from "../tool-surface.ts";
-import { withinTime } from "../within-time.ts";
 import { type Connected, connect, MCP_DEFAULTS, type McpSettings, type McpWorld, reasonOf } from "./mcp-connection.ts";
-import { ANY_RESULT, resultOf } from "./mcp-result.ts";
+import { ANY_RESULT, resultOf } from "./mcp-results.ts";
 
 /** `mcp:<server>/<tool>`, as in allow-lists. */
 const NAME = /^mcp:([a-z][a-z0-9_-]{0,63})\/(.+)$/;
@@ -54,7 +55,7 @@ export function mcpTools(
       const tools = wanted.flatMap(({ name, server, tool }): ToolDescriptor[] => {
         const { description, inputSchema } = offers.get(server)?.find((one) => one.name === tool) ?? {};
         if (inputSchema === undefined) return [];
-        return [{ name, inputSchema, transport: "mcp", ...(description === undefined ? {} : { description }) }];
+        return [{ name, inputSchema, transport: "mcp", ...defined({ description }) }];
       });
       return {
         tools,

@@ -7,11 +7,10 @@ import {
   problemText,
   requirePack,
 } from "../../agents/packs/check-pack.ts";
-import { SIGNATURE_FILE } from "../../agents/packs/file-list.ts";
+import { packArchive } from "../../agents/packs/pack-archive.ts";
 import { BadPack, type PackFiles } from "../../agents/packs/pack-files.ts";
 import { readPack } from "../../agents/packs/read-pack.ts";
-import { signPack } from "../../agents/packs/signature.ts";
-import { packArchive } from "../../agents/packs/write-archive.ts";
+import { SIGNATURE_FILE, signPack } from "../../agents/packs/signature.ts";
 import { packSuites } from "../../evals/suite/pack-suites.ts";
 import { scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { basename, resolve } from "node:path";
-import type { Agents } from "../../agents/agents.ts";
+import type { Agents, InstalledAgent } from "../../agents/agents.ts";
 import type { Binding } from "../../agents/binding.ts";
-import { bindingsOf, FIRST_TENANT } from "../../agents/bindings.ts";
-import { type AgentsFile, parseAgentsFile } from "../../agents/bindings-file.ts";
+import { type AgentsFile, parseAgentsFile } from "../../agents/bindings/agents-file.ts";
+import { bindingsOf, FIRST_TENANT } from "../../agents/bindings/bindings.ts";
 import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
-import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";

@@ -1,5 +1,5 @@
-import { type Bindings, bindingsOf } from "../../agents/bindings.ts";
-import { type AgentsFile, loadAgentsFile } from "../../agents/bindings-file.ts";
+import { type AgentsFile, loadAgentsFile } from "../../agents/bindings/agents-file.ts";
+import { type Bindings, bindingsOf } from "../../agents/bindings/bindings.ts";
 import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
 import { packagesFor, requirePackages } from "../../agents/optional-packages.ts";
 import { passedOn } from "../../engine/programs/child-environment.ts";

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { InstalledAgent } from "../../agents/installed-agent.ts";
+import type { InstalledAgent } from "../../agents/agents.ts";
 import type { Host } from "../../engine/host.ts";
 import { cancelRun } from "../../engine/runs/change-run.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";

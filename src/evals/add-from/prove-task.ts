@@ -1,5 +1,5 @@
+import type { InstalledAgent } from "../../agents/agents.ts";
 import type { Binding } from "../../agents/binding.ts";
-import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EvalTask } from "../../protocol/evals/eval-suite.ts";

@@ -1,4 +1,4 @@
-import { totalCost, usageEvent } from "../../agents/usage-event.ts";
+import { totalCost, usageEvent } from "../../agents/invocation-events.ts";
 import type { Host } from "../../engine/host.ts";
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/worker/node-type.ts";
 import type { AuditDraft } from "../../protocol/audit/audit.ts";

@@ -1,4 +1,4 @@
-import { totalCost } from "../../agents/usage-event.ts";
+import { totalCost } from "../../agents/invocation-events.ts";
 import type { JudgedItem } from "../../statistics/calibration.ts";
 import type { Judge, JudgeFailure } from "../judge/judge.ts";
 import { Budget, type Overspent } from "../run/budget.ts";

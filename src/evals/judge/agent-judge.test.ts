@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { AgentAnswer, Binding } from "../../agents/binding.ts";
-import { readScript } from "../../agents/bindings/script.ts";
-import { scriptedBinding } from "../../agents/bindings/scripted.ts";
+import { readScript, scriptedBinding } from "../../agents/bindings/scripted.ts";
 import { JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
 import { matches } from "../../protocol/schema.ts";
 import { ModelAgent } from "../../testing/model-agent.ts";

@@ -1,5 +1,5 @@
+import type { InstalledAgent } from "../../agents/agents.ts";
 import type { Binding } from "../../agents/binding.ts";
-import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import { versionFor } from "../../agents/resolve-agent.ts";
 import type { Host } from "../../engine/host.ts";
 import { checkUrl } from "../../engine/outbound/guard.ts";

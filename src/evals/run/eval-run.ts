@@ -1,6 +1,5 @@
-import type { Agents } from "../../agents/agents.ts";
+import type { Agents, InstalledAgent } from "../../agents/agents.ts";
 import type { Binding } from "../../agents/binding.ts";
-import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import type { MemoryAdapter } from "../../agents/memory/memory-adapter.ts";
 import type { Host } from "../../engine/host.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";

@@ -1,5 +1,5 @@
+import type { InstalledAgent } from "../../agents/agents.ts";
 import type { Binding } from "../../agents/binding.ts";
-import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import { READING_MEMORY } from "../../agents/memory/memory-tools.ts";
 import type { ToolSurface } from "../../agents/tool-surface.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Agents } from "../../agents/agents.ts";
+import type { Agents, InstalledAgent } from "../../agents/agents.ts";
 import { putPolicy } from "../../agents/deployments/policies.ts";
 import { toolGateway } from "../../agents/gateway/tool-gateway.ts";
-import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import type { Worker } from "../../engine/worker/worker.ts";
 import type { EvalReport } from "../../protocol/evals/api.ts";
 import type { AgentEvalSuite, EvalTask } from "../../protocol/evals/eval-suite.ts";

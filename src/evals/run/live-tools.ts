@@ -1,7 +1,6 @@
 import { remembers } from "../../agents/memory/agent-memory.ts";
-import { snapshotTools } from "../../agents/memory/memory-snapshot.ts";
-import type { ToolSurface } from "../../agents/tool-surface.ts";
-import { joined } from "../../agents/tools/joined.ts";
+import { snapshotTools } from "../../agents/memory/memory-tools.ts";
+import { joined, type ToolSurface } from "../../agents/tool-surface.ts";
 import type { EvalRun } from "./eval-run.ts";
 
 /** The live tools that an agent may call, and its live memory as it is now. What it writes there is discarded with the trial. */

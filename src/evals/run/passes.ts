@@ -1,4 +1,4 @@
-import { totalCost } from "../../agents/usage-event.ts";
+import { totalCost } from "../../agents/invocation-events.ts";
 import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
 import { taskPasses } from "../score/task-bar.ts";
 import type { Finding, TaskResult, TrialResult } from "./task-result.ts";

@@ -1,6 +1,6 @@
+import { totalCost, usageEvent } from "../../agents/invocation-events.ts";
 import { invoke } from "../../agents/invoke.ts";
-import { snapshotTools } from "../../agents/memory/memory-snapshot.ts";
-import { totalCost, usageEvent } from "../../agents/usage-event.ts";
+import { snapshotTools } from "../../agents/memory/memory-tools.ts";
 import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { DocumentWrite } from "../../store/port/documents.ts";

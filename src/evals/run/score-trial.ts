@@ -1,6 +1,6 @@
 import type { Usage } from "../../agents/binding.ts";
 import type { Invoked } from "../../agents/invocation.ts";
-import { totalCost } from "../../agents/usage-event.ts";
+import { totalCost } from "../../agents/invocation-events.ts";
 import { scrubInTurns } from "../../engine/secrets/scrub-in-turns.ts";
 import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { JudgeAnswer } from "../judge/judge.ts";

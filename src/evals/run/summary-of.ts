@@ -1,5 +1,5 @@
-import type { InstalledAgent } from "../../agents/installed-agent.ts";
-import { totalCost } from "../../agents/usage-event.ts";
+import type { InstalledAgent } from "../../agents/agents.ts";
+import { totalCost } from "../../agents/invocation-events.ts";
 import type { EvalSummary } from "../../protocol/evals/api.ts";
 import type { Aggregate } from "../../protocol/evals/eval-statistics.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";

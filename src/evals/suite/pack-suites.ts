@@ -1,4 +1,4 @@
-import type { PackSuites } from "../../agents/packs/pack-suites.ts";
+import type { PackSuites } from "../../agents/packs/check-pack.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { loadSuite, SENT_SUITE_LIMITS } from "./load-suite.ts";
 import { refText } from "./suite-ref.ts";

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withConformanceAgent } from "../../agents/conformance-agent.ts";
-import { ECHO_TOOL } from "../../agents/conformance-agents.ts";
+import { ECHO_TOOL, withConformanceAgent } from "../../agents/conformance-agents.ts";
 import { agentNode, RUN_API_NODE_TYPE } from "../../agents/nodes/agent-node.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";

@@ -1,10 +1,9 @@
-import { CONFORMANCE_AGENT_ID, conformanceHash } from "../../agents/conformance-agent.ts";
-import type { DeploymentServices } from "../../agents/deployments/deployment-services.ts";
+import type { InstalledAgent } from "../../agents/agents.ts";
+import { CONFORMANCE_AGENT_ID, conformanceHash } from "../../agents/conformance-agents.ts";
 import { channelsOf, stateOf } from "../../agents/deployments/deployments.ts";
 import { readDeployments } from "../../agents/deployments/stored-deployments.ts";
-import { type Applied, transition } from "../../agents/deployments/transition.ts";
+import { type Applied, type DeploymentServices, transition } from "../../agents/deployments/transition.ts";
 import { PROMOTES } from "../../agents/deployments/transition-rules.ts";
-import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import type { Host } from "../../engine/host.ts";
 import { createRun } from "../../engine/runs/create-run.ts";
 import { registerWorkflow } from "../../engine/workflows/register-workflow.ts";

@@ -1,4 +1,4 @@
-import { CONFORMANCE_AGENT_ID } from "../../agents/conformance-agent.ts";
+import { CONFORMANCE_AGENT_ID } from "../../agents/conformance-agents.ts";
 import type { Host } from "../../engine/host.ts";
 import { createEvalRun } from "../../evals/run/create-eval-run.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";

@@ -1,6 +1,6 @@
 import { openPack, type PackDesk } from "../../agents/packs/open-pack.ts";
+import { readPackArchive } from "../../agents/packs/pack-archive.ts";
 import { BadPack, type PackFiles } from "../../agents/packs/pack-files.ts";
-import { readPackArchive } from "../../agents/packs/read-archive.ts";
 import { installPack } from "../../agents/registry/install-pack.ts";
 import { agentVersions, type InventoryOf, inventory, inventoryEntry } from "../../agents/registry/inventory.ts";
 import { auditDraft } from "../../engine/execute.ts";

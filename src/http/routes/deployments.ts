@@ -1,8 +1,7 @@
-import type { DeploymentServices } from "../../agents/deployments/deployment-services.ts";
-import { listDeployments } from "../../agents/deployments/list-deployments.ts";
 import { deletePolicy, getPolicy, listPolicies, putPolicy } from "../../agents/deployments/policies.ts";
 import { RecentRefusals } from "../../agents/deployments/record-refusal.ts";
-import { transition } from "../../agents/deployments/transition.ts";
+import { listDeployments } from "../../agents/deployments/stored-deployments.ts";
+import { type DeploymentServices, transition } from "../../agents/deployments/transition.ts";
 import { evidenceReader } from "../../evals/evidence/evidence-reader.ts";
 import { evidenceSources } from "../../evals/evidence/evidence-sources.ts";
 import { AppError } from "../../protocol/errors.ts";

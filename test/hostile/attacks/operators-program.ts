@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { packArchive } from "../../../src/agents/packs/write-archive.ts";
+import { packArchive } from "../../../src/agents/packs/pack-archive.ts";
 import { mcpProgram } from "../../../src/testing/mcp-program.ts";
 import { agentManifest, packFiles, packManifest } from "../../../src/testing/packs.ts";
 import { tempDir } from "../../../src/testing/temp-dir.ts";

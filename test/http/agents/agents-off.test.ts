@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { packArchive } from "../../../src/agents/packs/write-archive.ts";
+import { packArchive } from "../../../src/agents/packs/pack-archive.ts";
 import { fillPath } from "../../../src/http/pipeline/route-pattern.ts";
 import { AGENT_OPERATIONS } from "../../../src/protocol/agents/operations.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Binding } from "../../../src/agents/binding.ts";
+import { packArchive } from "../../../src/agents/packs/pack-archive.ts";
 import type { PackFiles } from "../../../src/agents/packs/pack-files.ts";
-import { packArchive } from "../../../src/agents/packs/write-archive.ts";
 import { readSuite } from "../../../src/evals/suite/suite-store.ts";
 import { AgentEntry, AgentInventory, AgentVersions, InstallPackResponse } from "../../../src/protocol/agents/api.ts";
 import { matches } from "../../../src/protocol/schema.ts";

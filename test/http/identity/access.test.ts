@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { packArchive } from "../../../src/agents/packs/write-archive.ts";
+import { packArchive } from "../../../src/agents/packs/pack-archive.ts";
 import { REQUEST_EXAMPLES } from "../../../src/http/documents/openapi-examples.ts";
 import { fillPath } from "../../../src/http/pipeline/route-pattern.ts";
 import type { Operation } from "../../../src/protocol/operation.ts";

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { packArchive } from "../../../src/agents/packs/write-archive.ts";
+import { packArchive } from "../../../src/agents/packs/pack-archive.ts";
 import { REQUEST_EXAMPLES } from "../../../src/http/documents/openapi-examples.ts";
 import { fillPath } from "../../../src/http/pipeline/route-pattern.ts";
 import type { BaselineFile } from "../../../src/protocol/evals/baseline-file.ts";

@@ -1,6 +1,6 @@
-import { closed, type Static, Type } from "../protocol/schema.ts";
-import { FORMATS, PROVIDERS } from "./models/model-settings.ts";
-import { Price } from "./prices.ts";
+import { closed, type Static, Type } from "../../protocol/schema.ts";
+import { FORMATS, PROVIDERS } from "../models/model-settings.ts";
+import { Price } from "../models/prices.ts";
 
 const text = Type.String({ minLength: 1, maxLength: 4096 });
 const variable = Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$", maxLength: 256 });

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { watched } from "../testing/agent-task.ts";
-import { ModelServer } from "../testing/model-server.ts";
-import { chatStream } from "../testing/model-streams.ts";
-import { tempDir } from "../testing/temp-dir.ts";
+import { watched } from "../../testing/agent-task.ts";
+import { ModelServer } from "../../testing/model-server.ts";
+import { chatStream } from "../../testing/model-streams.ts";
+import { tempDir } from "../../testing/temp-dir.ts";
+import { loadAgentsFile, parseAgentsFile } from "./agents-file.ts";
 import { type Bindings, bindingsOf, notConfigured } from "./bindings.ts";
-import { loadAgentsFile, parseAgentsFile } from "./bindings-file.ts";
 
 /** An agents file in a folder of its own, with files beside it. */
 function fileWith(content: unknown, beside: Readonly<Record<string, unknown>> = {}): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chosenAmong } from "./model-choice.ts";
+import { chosenAmong } from "./model-settings.ts";
 
 const MODELS = new Map([
   ["small", { provider: "openai-compatible", providerName: "groq", model: "large" }],

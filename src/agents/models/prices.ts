@@ -1,5 +1,7 @@
-import { type Static, Type } from "../protocol/schema.ts";
-import type { Usage } from "./binding.ts";
+import type { LanguageModelUsage } from "ai";
+import { type Static, Type } from "../../protocol/schema.ts";
+import type { Usage } from "../binding.ts";
+import type { ModelSettings } from "./model-settings.ts";
 
 const amount = Type.Number({ minimum: 0 });
 
@@ -95,4 +97,30 @@ export function costOf(price: Price, tokens: Omit<Usage, "provider" | "model" | 
     cacheWriteTokens * (price.cacheWrite ?? price.input) +
     outputTokens * price.output;
   return total / 1_000_000;
+}
+
+/** Undefined when the server reported none. */
+export function usageOf(
+  { providerName: provider, model }: ModelSettings,
+  reported: LanguageModelUsage,
+  prices: readonly PriceTable[],
+): Usage | undefined {
+  const { inputTokens, outputTokens, inputTokenDetails } = reported;
+  if (inputTokens === undefined && outputTokens === undefined) return undefined;
+  const { cacheReadTokens, cacheWriteTokens } = inputTokenDetails;
+  const tokens = {
+    inputTokens: inputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    ...(cacheReadTokens ? { cacheReadTokens } : {}),
+    ...(cacheWriteTokens ? { cacheWriteTokens } : {}),
+  };
+  const price = priceOf(provider, model, prices);
+  return { provider, model, ...tokens, ...(price === undefined ? {} : { costUsd: costOf(price, tokens) }) };
+}
+
+/** The usage of a call for which the server reports none. The cost is unknown, unless the model is free. */
+export function unmetered({ providerName: provider, model }: ModelSettings, prices: readonly PriceTable[]): Usage {
+  const price = priceOf(provider, model, prices);
+  const isFree = price !== undefined && Object.values(price).every((amount) => amount === 0);
+  return { provider, model, inputTokens: 0, outputTokens: 0, ...(isFree ? { costUsd: 0 } : {}) };
 }

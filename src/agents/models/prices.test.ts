@@ -25,7 +25,7 @@ describe("the price of a model", () => {
 
   test("has a date, which the guide tells", () => {
     expect(new Date(PRICES_AS_OF).toISOString().slice(0, 10)).toBe(PRICES_AS_OF);
-    const guide = readFileSync(new URL("../../docs/agents.md", import.meta.url), "utf8");
+    const guide = readFileSync(new URL("../../../docs/agents.md", import.meta.url), "utf8");
     expect(guide).toContain(`as they were on ${PRICES_AS_OF}`);
   });
 });

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { ToolSurface } from "../tool-surface.ts";
-import { joined } from "./joined.ts";
+import { joined, type ToolSurface } from "./tool-surface.ts";
 
 const surface = (outcome: string, ...names: string[]): ToolSurface => ({
   tools: names.map((name) => ({ name, description: outcome })),

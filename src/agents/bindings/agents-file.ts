@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { hasPrivateHost } from "../engine/outbound/guard.ts";
-import type { NamedVariables } from "../engine/programs/child-environment.ts";
-import { scrubber } from "../formats/secrets/scrub.ts";
-import { AppError } from "../protocol/errors.ts";
-import { matches, type Problem, problemsOf, type TSchema } from "../protocol/schema.ts";
-import { type ReadScript, readScript, type Script } from "./bindings/script.ts";
+import { hasPrivateHost } from "../../engine/outbound/guard.ts";
+import type { NamedVariables } from "../../engine/programs/child-environment.ts";
+import { scrubber } from "../../formats/secrets/scrub.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { matches, type Problem, problemsOf, type TSchema } from "../../protocol/schema.ts";
+import { BASE_URLS } from "../models/model-settings.ts";
+import type { PriceTable } from "../models/prices.ts";
 import {
   AgentsFileShape,
   BINDINGS,
@@ -14,9 +16,8 @@ import {
   type McpServer,
   McpServers,
   ModelEntry,
-} from "./bindings-file-schema.ts";
-import { BASE_URLS } from "./models/model-settings.ts";
-import type { PriceTable } from "./prices.ts";
+} from "./agents-file-schema.ts";
+import { type ReadScript, readScript, type Script } from "./scripted.ts";
 
 /** A binding as it is configured, with its script where it has one. Paths in it are absolute. */
 export type ConfiguredBinding =
@@ -94,7 +95,7 @@ export function parseAgentsFile(value: unknown, folder: string): ReadAgentsFile 
     models,
     modelClasses,
     bindings: new Map(bindings as [string, ConfiguredBinding][]),
-    ...(judge === undefined ? {} : { judge }),
+    ...defined({ judge }),
     prices: raw.prices ?? {},
     mcp,
   };
@@ -185,7 +186,7 @@ function checkBinding(entry: unknown, folder: string): CheckedBinding {
       const { tenants } = given;
       return {
         problems,
-        binding: { type: "scripted", script: read.script, ...(tenants === undefined ? {} : { tenants }) },
+        binding: { type: "scripted", script: read.script, ...defined({ tenants }) },
       };
     }
   }

@@ -1,6 +1,12 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type ForeignEntry, readForeignHeader } from "../../formats/archives/tar-header.ts";
+import {
+  type ForeignEntry,
+  paddingOf,
+  readForeignHeader,
+  tarEnd,
+  tarHeader,
+} from "../../formats/archives/tar-header.ts";
 import { BadArchive, TarReader } from "../../formats/archives/tar-reader.ts";
 import { BadPack, PACK_LIMITS, PackFileList, type PackFiles, packPath } from "./pack-files.ts";
 
@@ -52,4 +58,16 @@ async function unzipped(bytes: Uint8Array): Promise<Uint8Array> {
         : "is compressed, and damaged",
     );
   }
+}
+
+/** Writes a tar archive. The same files give the same bytes. */
+export function packArchive(files: PackFiles): Uint8Array<ArrayBuffer> {
+  const paths = [...files.keys()].sort();
+  const blocks = paths.flatMap((path) => {
+    const content = files.get(path) ?? new Uint8Array();
+    const header = tarHeader({ name: path, size: content.length });
+    if (header === undefined) throw new BadPack(`has a path that is too long for an archive, ${JSON.stringify(path)}`);
+    return [header, content, new Uint8Array(paddingOf(content.length))];
+  });
+  return new Uint8Array(Buffer.concat([...blocks, tarEnd()]));
 }

@@ -1,18 +1,24 @@
-import { type Guard, hasPrivateHost, type Resolve, systemResolve } from "../engine/outbound/guard.ts";
-import { childEnvironment, type Ours, programEnvironment } from "../engine/programs/child-environment.ts";
-import type { Binding } from "./binding.ts";
-import { COMMAND_DEFAULTS, commandBinding } from "./bindings/command.ts";
-import { failed } from "./bindings/failure.ts";
-import { HTTP_DEFAULTS, httpBinding } from "./bindings/http.ts";
-import { MAX_TURNS, modelBinding } from "./bindings/model.ts";
-import { scriptedBinding } from "./bindings/scripted.ts";
-import type { AgentsFile, ConfiguredBinding } from "./bindings-file.ts";
-import type { BindingEntry, ModelEntry } from "./bindings-file-schema.ts";
-import type { ToolGateway } from "./gateway/tool-gateway.ts";
-import { chosenAmong, type ModelChoice } from "./model-choice.ts";
-import { BASE_URLS, DEFAULT_FORMATS, MODEL_DEFAULTS, type ModelSettings } from "./models/model-settings.ts";
-import { PRICES, type PriceTable } from "./prices.ts";
-import { RETRY_WORLD } from "./retrying.ts";
+import { type Guard, hasPrivateHost, type Resolve, systemResolve } from "../../engine/outbound/guard.ts";
+import { childEnvironment, type Ours, programEnvironment } from "../../engine/programs/child-environment.ts";
+import type { Binding } from "../binding.ts";
+import type { ToolGateway } from "../gateway/tool-gateway.ts";
+import {
+  BASE_URLS,
+  chosenAmong,
+  DEFAULT_FORMATS,
+  MODEL_DEFAULTS,
+  type ModelChoice,
+  type ModelSettings,
+} from "../models/model-settings.ts";
+import { PRICES, type PriceTable } from "../models/prices.ts";
+import { RETRY_WORLD } from "../retrying.ts";
+import type { AgentsFile, ConfiguredBinding } from "./agents-file.ts";
+import type { BindingEntry, ModelEntry } from "./agents-file-schema.ts";
+import { failed } from "./answers.ts";
+import { COMMAND_DEFAULTS, commandBinding } from "./command.ts";
+import { HTTP_DEFAULTS, httpBinding } from "./http.ts";
+import { MAX_TURNS, modelBinding } from "./model.ts";
+import { scriptedBinding } from "./scripted.ts";
 
 export interface BindingsWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;

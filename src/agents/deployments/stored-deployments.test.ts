@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { agentOf, agentsOf, echo } from "../../testing/eval-bench.ts";
 import { workbench } from "../../testing/workbench.ts";
-import { listDeployments } from "./list-deployments.ts";
+import { listDeployments } from "./stored-deployments.ts";
 
 const bench = workbench();
 

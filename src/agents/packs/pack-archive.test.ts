@@ -6,11 +6,10 @@ import { describe, expect, test } from "vitest";
 import { paddingOf, tarEnd, tarHeader } from "../../formats/archives/tar-header.ts";
 import { packFiles, writePack } from "../../testing/packs.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { packHash } from "./file-list.ts";
+import { packArchive, readPackArchive } from "./pack-archive.ts";
 import { PACK_LIMITS } from "./pack-files.ts";
-import { readPackArchive } from "./read-archive.ts";
 import { readPack } from "./read-pack.ts";
-import { packArchive } from "./write-archive.ts";
+import { packHash } from "./signature.ts";
 
 const files = packFiles();
 const tar = (folder: string, ...args: string[]) => new Uint8Array(execFileSync("tar", ["-C", folder, ...args]));
