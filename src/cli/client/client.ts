@@ -2,7 +2,9 @@ import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from "../../proto
 import type { Client } from "../../sdk/client.ts";
 import { connect as connectTo } from "../../sdk/connect.ts";
 import { AbortError, ApiError, type AssayError, ConnectionError, TimeoutError } from "../../sdk/errors.ts";
+import type { EventStream } from "../../sdk/event-stream.ts";
 import type { ClientSettings as SdkSettings } from "../../sdk/settings.ts";
+import type { Io } from "../output/io.ts";
 import type { Config } from "../settings/settings.ts";
 
 export type { Client } from "../../sdk/client.ts";
@@ -24,10 +26,10 @@ export function connect({ url, key, timeoutMs, fetch }: ClientSettings): Client 
 }
 
 const HERE = "http://here";
-/** As long as a timer can wait. */
+/** The longest delay of a timer. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
-/** The same client for a host in this process. A fault of the host is thrown as it is. */
+/** The same client for a host in this process. An error of the host is thrown unchanged. */
 export function connectHere(fetch: NonNullable<SdkSettings["fetch"]>): Client {
   return connectTo({
     url: HERE,
@@ -61,7 +63,7 @@ interface Envelope {
   readonly details?: ErrorDetails;
 }
 
-/** The server's error, in its own words, since it may be of another version than we are; then `nearest` stands for its code. */
+/** Rebuilds an error of the server with its message. A code that this version does not know is replaced by `nearest`. */
 export function errorFrom({ error, message, details = {} }: Envelope, nearest: ErrorCode): AppError {
   const code = Object.hasOwn(ERRORS, error) ? (error as ErrorCode) : undefined;
   const rebuilt = new AppError(code ?? nearest, code ? details : { ...details, serverCode: error });
@@ -81,7 +83,7 @@ function nearestCode(status: number): ErrorCode {
   return status >= 500 ? "unavailable" : "validation_error";
 }
 
-/** `fetch failed` alone helps nobody; the cause says what failed. */
+/** The reason for a failed connection. It is in the cause: the error of `fetch` says only that it failed. */
 function reasonOf(thrown: ConnectionError): string {
   if (thrown instanceof TimeoutError) return "it did not answer in time";
   const { cause: error } = thrown;
@@ -93,4 +95,37 @@ function reasonOf(thrown: ConnectionError): string {
   }
   if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
   return cause instanceof Error && cause.message !== "" ? cause.message : error.message;
+}
+
+const PAGE_MAX = 200;
+
+interface Listed<Item> {
+  readonly items: Item[];
+  readonly nextCursor?: string;
+}
+
+/** The first `limit` items of a list, from as many pages as needed, and the cursor of the next one. The server may send short pages. */
+export async function readUpTo<Item>(
+  limit: number,
+  read: (page: { readonly limit: number; readonly cursor: string | undefined }) => PromiseLike<Listed<Item>>,
+): Promise<Listed<Item>> {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: Listed<Item> = await read({ limit: Math.min(limit - items.length, PAGE_MAX), cursor });
+    items.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && items.length < limit);
+  return cursor === undefined ? { items } : { items, nextCursor: cursor };
+}
+
+/** A frame of one of the client's streams. */
+export type FrameOf<Follow extends (...args: never) => unknown> =
+  ReturnType<Follow> extends EventStream<infer Frame> ? Frame : never;
+
+/** A handler for `onReconnect` of streams: on a terminal, it reports the lost connection. */
+export function reconnectNotice(io: Io): (error: Error) => void {
+  return ({ message }) => {
+    if (io.errIsTerminal) io.err(`Connection lost (${message}); trying again.`);
+  };
 }

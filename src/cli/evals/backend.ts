@@ -8,7 +8,7 @@ import { type Client, type ClientSettings, connect } from "../client/client.ts";
 import { printable } from "../output/printable.ts";
 import type { Call, Flags } from "../program/command.ts";
 import { agentIds } from "../program/nearest-name.ts";
-import { followRun } from "../runs/follow-run.ts";
+import { followRun } from "../runs/follow.ts";
 import { type DatabaseConfig, describeDatabase, evalsPath, sqlitePath } from "../server/database.ts";
 
 /** The place where evaluations run and are kept: a server, or a database of this machine with this process as its worker. */

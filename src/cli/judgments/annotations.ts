@@ -1,9 +1,8 @@
 import { unusableInput } from "../../protocol/errors.ts";
 import type { AnnotationView } from "../../protocol/judgments/annotation-api.ts";
 import type { StreamOptions } from "../../sdk/settings.ts";
-import { type Client, connect } from "../client/client.ts";
-import type { FrameOf } from "../client/frame-of.ts";
-import { readUpTo } from "../client/read-up-to.ts";
+import type { FrameOf } from "../client/client.ts";
+import { type Client, connect, readUpTo } from "../client/client.ts";
 import { instantArgument } from "../files/arguments.ts";
 import { formatAgo } from "../output/amount.ts";
 import { actorText, signalText, targetText, wordsText } from "../output/describe-annotation.ts";

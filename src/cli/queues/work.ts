@@ -8,7 +8,7 @@ import { askedFor, showItem } from "../output/describe-queue.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
-import { showRun } from "../runs/run-show.ts";
+import { showRun } from "../runs/show.ts";
 import { judgmentValue, namedQueue } from "./queues.ts";
 
 export async function queueWork(call: Call): Promise<undefined> {

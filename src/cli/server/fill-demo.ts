@@ -1,7 +1,7 @@
 import type { AnnotateRequest } from "../../protocol/judgments/annotation-api.ts";
 import type { CreateRunRequest } from "../../protocol/runs/api.ts";
 import { type Client, connect } from "../client/client.ts";
-import { followRun } from "../runs/follow-run.ts";
+import { followRun } from "../runs/follow.ts";
 
 /** The agent of the examples, with the suite that its pack brings. */
 const AGENT = "local.acme.support.refunds";

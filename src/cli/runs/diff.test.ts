@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RunDiffResponse } from "../../protocol/runs/fork-api.ts";
 import { paintFor } from "../output/io.ts";
-import { showDiff } from "./run-diff.ts";
+import { showDiff } from "./diff.ts";
 
 const SAME: RunDiffResponse = { a: "run-1", b: "run-2", divergedAtSeq: null, eventDiffs: [], stateDiff: {} };
 const shown = (diff: Partial<RunDiffResponse>, columns = Number.POSITIVE_INFINITY) =>

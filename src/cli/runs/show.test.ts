@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
 import { recordedIo } from "../../testing/recorded-io.ts";
-import { showRun } from "./run-show.ts";
+import { showRun } from "./show.ts";
 
 const NOW = Date.parse("2027-03-01T12:00:00.000Z");
 const shown = (run: Partial<RunSnapshot>) => {

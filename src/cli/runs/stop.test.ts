@@ -3,7 +3,7 @@ import { until } from "../../testing/engine.ts";
 import { KEYS, type TestHost, testHost } from "../../testing/host.ts";
 import { recordedIo } from "../../testing/recorded-io.ts";
 import type { Config } from "../settings/settings.ts";
-import { runDelete } from "./run-delete.ts";
+import { runDelete } from "./stop.ts";
 
 let host: TestHost;
 let config: Config;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Client, connect } from "../client/client.ts";
-import { type Following, followRun } from "./follow-run.ts";
+import { type Following, followRun } from "./follow.ts";
 
 type Connection = string | Error | Response;
 

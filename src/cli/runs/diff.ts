@@ -1,7 +1,7 @@
 import type { RunEventDoc } from "../../protocol/events.ts";
 import type { RunDiffResponse, StateDiff } from "../../protocol/runs/fork-api.ts";
 import { connect } from "../client/client.ts";
-import type { Io } from "../output/io.ts";
+import type { Paint } from "../output/io.ts";
 import { printable, printableJson, shorten } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
@@ -18,8 +18,8 @@ function differs({ eventDiffs, stateDiff }: RunDiffResponse): boolean {
   return eventDiffs.length > 0 || Object.keys(stateDiff).length > 0;
 }
 
-/** A diff for people: `-` is of the first run, `+` of the second. */
-export function showDiff(diff: RunDiffResponse, paint: Io["paint"], columns: number): string {
+/** A diff as text: `-` is of the first run, `+` of the second. */
+export function showDiff(diff: RunDiffResponse, paint: Paint, columns: number): string {
   const { a, b, divergedAtSeq, eventDiffs, truncated } = diff;
   const lines = [paint.red(`--- ${a}`), paint.green(`+++ ${b}`)];
   if (!differs(diff)) lines.push("Nothing differs.");
@@ -39,7 +39,7 @@ function eventLine({ type, nodeId, payload }: RunEventDoc): string {
   return [printable(type), printable(nodeId ?? ""), printableJson(payload)].filter((part) => part !== "").join("  ");
 }
 
-function stateLines(stateDiff: StateDiff, paint: Io["paint"], columns: number): string[] {
+function stateLines(stateDiff: StateDiff, paint: Paint, columns: number): string[] {
   const { status, variables = {}, channels = {} } = stateDiff;
   const rows = [
     ...(status === undefined ? [] : [["status", status] as const]),

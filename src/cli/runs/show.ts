@@ -1,24 +1,67 @@
+import { defined } from "../../protocol/defined.ts";
+import type { DebugBundle } from "../../protocol/runs/bundle-api.ts";
 import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
 import { isRecorded } from "../../protocol/tapes/api.ts";
-import { connect } from "../client/client.ts";
-import { formatAgo, formatDuration } from "../output/amount.ts";
+import { connect, readUpTo } from "../client/client.ts";
+import { instantArgument } from "../files/arguments.ts";
+import { refuseExisting, writeWhole } from "../files/write-file.ts";
+import { formatAgo, formatBetween, formatCount } from "../output/amount.ts";
 import { errorText } from "../output/describe-event.ts";
 import { branchNote, subjectOf } from "../output/describe-gate-event.ts";
-import type { Io } from "../output/io.ts";
+import type { Io, Paint } from "../output/io.ts";
 import { printable, printableJson, shorten } from "../output/printable.ts";
-import { formatFields, formatTable, paintStatus } from "../output/table.ts";
+import { formatFields, formatTable, paintStatus, printList } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
+import type { RUN_BUNDLE_FLAGS, RUN_LIST_FLAGS } from "./commands.ts";
+
+const LIMIT = 20;
+
+export async function runList(call: Call<typeof RUN_LIST_FLAGS>): Promise<undefined> {
+  const { limit = LIMIT, ...flags } = call.flags;
+  const nowMs = Date.now();
+  const filter = defined({
+    status: flags.status,
+    workflowId: flags.workflow,
+    agentId: flags.agent,
+    tag: flags.tag,
+    from: instantArgument("--since", flags.since, nowMs),
+    to: instantArgument("--until", flags.until, nowMs),
+  });
+  const client = connect(call.config);
+  const { items: runs, nextCursor } = await readUpTo(limit, async (page) => {
+    const { runs, ...rest } = await client.runs.list({ ...filter, ...page });
+    return { items: runs, ...rest };
+  });
+  const isFiltered = Object.keys(filter).length > 0;
+  printList(
+    call,
+    runs,
+    { runs, nextCursor },
+    {
+      empty: isFiltered ? "No runs match." : "No runs yet. Start one with: assay run start WORKFLOW",
+      limit,
+      headings: ["RUN", "WORKFLOW", "STATUS", "STARTED", "TOOK", "TAGS"],
+      row: (run) => [
+        run.runId,
+        printable(run.workflowId),
+        paintStatus(run.status, call.io.paint),
+        formatAgo(run.startedAt, nowMs),
+        formatBetween(run.startedAt, run.completedAt),
+        printable((run.tags ?? []).join(",")),
+      ],
+    },
+  );
+}
 
 export async function runShow({ args: [runId = ""], json, config, io }: Call): Promise<undefined> {
   const snapshot = await connect(config).runs.get(runId);
   io.out(json ? JSON.stringify(snapshot) : showRun(snapshot, io, Date.now()));
 }
 
-/** A run for people: the facts, then its nodes, variables and outputs where it has any. */
+/** A run as text: its fields, then its interrupts, nodes, children, variables and outputs where it has any. */
 export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string {
   const { startedAt, completedAt } = run;
-  const took =
-    startedAt && completedAt ? ` (took ${formatDuration(Date.parse(completedAt) - Date.parse(startedAt))})` : "";
+  const took = startedAt && completedAt ? ` (took ${formatBetween(startedAt, completedAt)})` : "";
   const facts = formatFields(
     {
       Run: run.runId,
@@ -71,7 +114,7 @@ function cameAs(run: RunSnapshot): string | undefined {
   return printable(`tape ${typeof name === "string" ? `${name}, ` : ""}digest ${digest}`);
 }
 
-function interrupts({ interrupts: open = [] }: RunSnapshot, paint: Io["paint"], nowMs: number): string | undefined {
+function interrupts({ interrupts: open = [] }: RunSnapshot, paint: Paint, nowMs: number): string | undefined {
   const rows = open.map(({ nodeId, kind, data, tally, requestedAt, deadline, interruptId }) => [
     printable(nodeId),
     kind,
@@ -89,7 +132,7 @@ function interrupts({ interrupts: open = [] }: RunSnapshot, paint: Io["paint"], 
   return rows.length === 0 ? undefined : [formatTable(headings, rows, paint), ...notes].join("\n");
 }
 
-function children({ childRuns = [] }: RunSnapshot, paint: Io["paint"]): string | undefined {
+function children({ childRuns = [] }: RunSnapshot, paint: Paint): string | undefined {
   const rows = childRuns.map(({ runId, status, workflowId, nodeId }) => [
     runId,
     paintStatus(status, paint),
@@ -109,12 +152,12 @@ interface NodeLine {
   readonly decidedFor?: unknown;
 }
 
-function nodes({ nodeStates = {} }: RunSnapshot, paint: Io["paint"]): string | undefined {
+function nodes({ nodeStates = {} }: RunSnapshot, paint: Paint): string | undefined {
   const rows = Object.entries(nodeStates as Readonly<Record<string, NodeLine>>).map(([id, node]) => [
     printable(id),
     paintStatus(node.status, paint),
     String(node.attempt + 1),
-    node.startedAt && node.endedAt ? formatDuration(Date.parse(node.endedAt) - Date.parse(node.startedAt)) : "",
+    formatBetween(node.startedAt, node.endedAt),
     remarkOn(node),
   ]);
   return rows.length === 0 ? undefined : formatTable(["NODE", "STATUS", "ATTEMPT", "TOOK", ""], rows, paint);
@@ -126,8 +169,34 @@ function remarkOn({ error, dueAt, decidedFor }: NodeLine): string {
   return [...state, ...decided].join("; ");
 }
 
-function values(title: string, fields: Readonly<Record<string, unknown>> = {}, paint: Io["paint"]): string | undefined {
+function values(title: string, fields: Readonly<Record<string, unknown>> = {}, paint: Paint): string | undefined {
   const lines = Object.entries(fields).map(([name, value]) => [`  ${printable(name)}`, printableJson(value)] as const);
   if (lines.length === 0) return undefined;
   return `${paint.bold(title)}\n${formatFields(Object.fromEntries(lines), paint)}`;
+}
+
+/** The document is always JSON; with --output, --json changes the report of the written file. */
+export async function runBundle(call: Call<typeof RUN_BUNDLE_FLAGS>): Promise<undefined> {
+  const {
+    args: [runId = ""],
+    flags,
+    json,
+    config,
+    io,
+  } = call;
+  if (flags.output !== undefined) refuseExisting(flags.output, flags.force);
+  const text = await (await connect(config).runs.bundle(runId).asResponse()).text();
+  const bundle: DebugBundle = JSON.parse(text);
+  const { truncatedReason } = bundle;
+  if (flags.output === undefined) {
+    io.out(text);
+  } else {
+    await writeWhole(flags.output, [`${text}\n`], { ownerOnly: true });
+    const events = bundle.events.length;
+    const annotations = bundle.annotations.length;
+    if (json)
+      io.out(JSON.stringify({ file: flags.output, events, annotations, ...(truncatedReason && { truncatedReason }) }));
+    else io.out(`${flags.output}: ${formatCount(events, "event")}, ${formatCount(annotations, "annotation")}`);
+  }
+  if (truncatedReason !== undefined) io.err(`assay: the bundle does not hold everything: ${truncatedReason}.`);
 }
