@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { connect } from "../client/client.ts";
-import { followInbox, type InboxNews } from "./follow-inbox.ts";
+import { followInbox, type InboxChange } from "./inbox.ts";
 
 function frame(event: string, data: object): string {
   return `event: inbox.${event}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -11,12 +11,12 @@ const item = (interruptId: string, voters: readonly string[] = []) => ({
   runId: `run-of-${interruptId}`,
   votes: voters.map((voter) => ({ voter, action: "accept", at: "then" })),
 });
-const told = (open: number) => frame("snapshot", { open });
+const snapshot = (open: number) => frame("snapshot", { open });
 const over = (interruptId: string) => ({ interruptId, runId: `run-of-${interruptId}`, status: "resolved" });
 
-/** Follows a server whose streams break off as told, until it has no more and is given up. */
+/** Follows a server whose streams break off as given, until it has no more and is given up. */
 async function follow(...streams: string[]): Promise<string[]> {
-  const news: string[] = [];
+  const changes: string[] = [];
   const fetch = async (url: string) => {
     expect(url).toBe("http://x/v1/host/assay/inbox/events?kind=approval");
     const next = streams.shift();
@@ -27,18 +27,19 @@ async function follow(...streams: string[]): Promise<string[]> {
   const following = followInbox(connect({ url: "http://x", key: undefined, timeoutMs: 5000, fetch }), {
     query: { kind: "approval" },
     signal: new AbortController().signal,
-    onNews: ({ event, data }: InboxNews) => {
+    onChange: ({ event, data }: InboxChange) => {
       const status = "status" in data ? ` ${data.status}` : "";
-      news.push(`${event.slice(6)} ${data.interruptId}${status}`);
+      changes.push(`${event.slice(6)} ${data.interruptId}${status}`);
     },
   });
   await expect(following).rejects.toThrow("no more");
-  return news;
+  return changes;
 }
 
 describe("following the inbox", () => {
-  test("hands over what is open and what happens", async () => {
-    const live = frame("opened", item("a")) + told(1) + frame("opened", item("b")) + frame("updated", item("b", ["x"]));
+  test("passes on what is open and every change", async () => {
+    const live =
+      frame("opened", item("a")) + snapshot(1) + frame("opened", item("b")) + frame("updated", item("b", ["x"]));
     expect(await follow(live + frame("closed", over("a")))).toEqual([
       "opened a",
       "opened b",
@@ -47,9 +48,10 @@ describe("following the inbox", () => {
     ]);
   });
 
-  test("after a lost connection hands over only what is new", async () => {
-    const first = frame("opened", item("a")) + frame("opened", item("b")) + frame("opened", item("c")) + told(3);
-    const again = frame("opened", item("b", ["x"])) + frame("opened", item("c")) + frame("opened", item("d")) + told(3);
+  test("after a lost connection passes on only changes", async () => {
+    const first = frame("opened", item("a")) + frame("opened", item("b")) + frame("opened", item("c")) + snapshot(3);
+    const again =
+      frame("opened", item("b", ["x"])) + frame("opened", item("c")) + frame("opened", item("d")) + snapshot(3);
     expect(await follow(first, again)).toEqual([
       "opened a",
       "opened b",
@@ -60,16 +62,16 @@ describe("following the inbox", () => {
     ]);
   });
 
-  test("takes nothing for closed while the server is still telling what is open", async () => {
-    const first = frame("opened", item("a")) + frame("opened", item("b")) + told(2);
-    expect(await follow(first, frame("opened", item("b")), frame("opened", item("a")) + told(1))).toEqual([
+  test("reports nothing as closed before the server has sent all open interrupts", async () => {
+    const first = frame("opened", item("a")) + frame("opened", item("b")) + snapshot(2);
+    expect(await follow(first, frame("opened", item("b")), frame("opened", item("a")) + snapshot(1))).toEqual([
       "opened a",
       "opened b",
       "closed b unknown",
     ]);
   });
 
-  test("passes over frames it does not know", async () => {
+  test("ignores frames it does not know", async () => {
     expect(await follow(`event: later.version\ndata: {}\n\n${frame("closed", over("z"))}`)).toEqual([]);
   });
 });
