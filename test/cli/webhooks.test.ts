@@ -74,7 +74,7 @@ describe("a webhook", () => {
     expect(await server.client("webhook", "delete", webhookId)).toMatchObject({ code: 2 });
   });
 
-  test("with a receiver that knows another secret has dead deliveries, which can be tried anew", async () => {
+  test("with a receiver that knows another secret has dead deliveries, which can be sent again", async () => {
     const { url } = await receiver("another-secret-altogether");
     const webhookId = await created(url, "--event", "run.*");
     expect(await server.client("webhook", "test", webhookId)).toMatchObject({
@@ -93,7 +93,7 @@ describe("a webhook", () => {
     });
     expect(await server.client("webhook", "redeliver", webhookId, "--delivery", deliveryId)).toMatchObject({
       code: 0,
-      stdout: "1 delivery is tried anew\n",
+      stdout: "1 delivery is sent again\n",
     });
     const none = await server.client("webhook", "redeliver", webhookId, "--delivery", "dlv-none");
     expect(none).toMatchObject({ code: 2, stdout: "" });

@@ -3,28 +3,22 @@ import type { RegisterWorkflowResponse } from "../../protocol/workflows/api.ts";
 import { connect } from "../client/client.ts";
 import { readText } from "../files/arguments.ts";
 import { printable } from "../output/printable.ts";
-import { formatTable } from "../output/table.ts";
+import { formatTable, printList } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT, exitCodeOf } from "../program/exit-codes.ts";
+import { orNearest, workflowIds } from "../program/nearest-name.ts";
 
 type Result =
   | ({ readonly file: string; readonly ok: true } & RegisterWorkflowResponse)
   | { readonly file: string; readonly ok: false; readonly error: { readonly error: string; readonly message: string } };
 
-/** Every line begins with the file's name already. */
-function withoutName(message: string, file: string): string {
-  return message.startsWith(`${file} `) ? message.slice(file.length + 1) : message;
-}
-
-/** Every file is tried, so that one run shows all that is wrong; only a server that refuses us ends it early. */
+/** Tries every file, so that one call shows all errors; a refused key or an unreachable server ends the command. */
 export async function workflowRegister({ args, json, config, io }: Call): Promise<number> {
   const client = connect(config);
   const results: Result[] = [];
   for (const file of args) {
     try {
-      const body = readText(file, file);
-      const registered = await client.workflows.register(body);
-      results.push({ file, ok: true, ...registered });
+      results.push({ file, ok: true, ...(await client.workflows.register(readText(file, file))) });
     } catch (error) {
       if (!(error instanceof AppError) || exitCodeOf(error) !== EXIT.invalid) throw error;
       results.push({ file, ok: false, error: { error: error.code, message: withoutName(error.message, file) } });
@@ -44,4 +38,34 @@ export async function workflowRegister({ args, json, config, io }: Call): Promis
     if (!result.ok) io.err(`error: ${result.file}: ${printable(result.error.message)}`);
   }
   return registered.length === results.length ? EXIT.fine : EXIT.invalid;
+}
+
+/** The message without the file's name, with which every line begins. */
+function withoutName(message: string, file: string): string {
+  return message.startsWith(`${file} `) ? message.slice(file.length + 1) : message;
+}
+
+const PAGE = 200;
+
+export async function workflowList(call: Call): Promise<undefined> {
+  const workflows = await connect(call.config).workflows.list({ limit: PAGE }).all();
+  printList(
+    call,
+    workflows,
+    { workflows },
+    {
+      empty: "No workflows yet. Register one with: assay workflow register FILE",
+      headings: ["WORKFLOW", "VERSION", "NAME", "HASH"],
+      row: ({ id, version, name, hash }) => [id, version, name, hash.slice(0, 12)].map(printable),
+    },
+  );
+}
+
+/** Prints the author's own text; escapes that `out` adds do not change the JSON value. */
+export async function workflowShow({ args: [workflowId = ""], config, io }: Call): Promise<undefined> {
+  const client = connect(config);
+  const asked = client.workflows.get(workflowId).asResponse();
+  const response = await orNearest(asked, { workflow: { name: workflowId, names: () => workflowIds(client) } });
+  const text = await response.text();
+  io.out(text.replace(/\n$/, ""));
 }
