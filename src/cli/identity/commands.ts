@@ -1,85 +1,163 @@
 import { type AnyCommand, CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
 
-export const about =
-  "Talks to a server, unless --data or --database-url is given: then it opens the database itself, which is the way " +
-  "back in when the owner key is lost. A SQLite database must not be in use then.";
+const keys = () => import("./keys.ts");
+const roles = () => import("./roles.ts");
 
-export const tenant = {
+const settings = [...CLIENT, ...DATABASE];
+const about =
+  "Asks a server, or opens the database itself when --data or --database-url is given, which is the way in when the owner key is " +
+  "lost. A SQLite database must not be in use by a server.";
+
+const tenant = {
   type: "text",
   value: "ID",
-  summary: "The tenant, when the database is opened directly; else it is the tenant of your key.",
+  summary: "The tenant, when the database is opened; on a server it is the tenant of your key.",
 } as const;
 
 export const KEY_CREATE_FLAGS = {
-  principal: { type: "text", value: "ID", summary: "Who the key speaks for. Required." },
+  principal: { type: "text", value: "ID", summary: "The principal that the key authenticates. Required." },
   roles: {
     type: "list",
     value: "LIST",
     summary: "owner, admin, reviewer, viewer (the default), or roles of the workspace.",
   },
-  group: { type: "list", value: "GROUP", summary: "A group of the principal, for gates that ask for one." },
-  scopes: { type: "list", value: "LIST", summary: "What the key may do at most; all that yours may unless given." },
+  group: { type: "list", value: "GROUP", summary: "A group of the principal, for gates that require one." },
+  scopes: { type: "list", value: "LIST", summary: "The scopes that limit the key; those of your key unless given." },
   kind: {
     type: "text",
     value: "KIND",
     choices: ["user", "agent", "code"],
-    summary: "user, agent or code (a check that runs by itself); else as the key that makes it.",
+    summary: "user, agent or code (an automatic check); the kind of your key unless given.",
   },
   workspace: { type: "text", value: "ID", summary: "Bind the key to one workspace." },
   label: { type: "text", value: "TEXT", summary: "A note to recognise the key by." },
-  expiresIn: { type: "text", value: "TIME", summary: "When the key ends, from now on: 45m, 12h, 30d." },
-  expiresAt: { type: "text", value: "INSTANT", summary: "The same as an instant: 2030-01-31T12:00:00Z." },
+  expiresIn: { type: "text", value: "TIME", summary: "How long the key is valid: 45m, 12h, 30d." },
+  expiresAt: { type: "text", value: "INSTANT", summary: "Until when the key is valid: 2030-01-31T12:00:00Z." },
   tenant,
 } as const satisfies Flags;
 
-export const keyCreate = command({
-  name: "key create",
-  summary: "Make an API key; it is shown once.",
-  about,
-  args: [],
-  flags: KEY_CREATE_FLAGS,
-  settings: [...CLIENT, ...DATABASE],
-  examples: [
-    "assay key create --principal ci --kind agent --roles reviewer --expires-in 90d",
-    "assay key create --principal me --roles owner --data .assay",
-  ],
-  load: async () => (await import("./key-create.ts")).keyCreate,
-});
+export const TENANT_FLAGS = { tenant } as const satisfies Flags;
 
-export const KEY_LIST_FLAGS = { tenant } as const satisfies Flags;
+const workspace = { type: "text", value: "ID", summary: "One workspace instead of the whole tenant." } as const;
+const PRINCIPAL = { name: "PRINCIPAL", summary: "The name of a principal, as `principal list` prints it." };
+const ROLE = { name: "ROLE", summary: "The name of a role that is not built in." };
 
-export const keyList = command({
-  name: "key list",
-  summary: "List API keys, without the keys themselves.",
-  about,
-  args: [],
-  flags: KEY_LIST_FLAGS,
-  settings: [...CLIENT, ...DATABASE],
-  examples: ["assay key list", "assay key list --data .assay"],
-  load: async () => (await import("./key-list.ts")).keyList,
-});
+export const PLACE_FLAGS = { workspace, tenant } as const satisfies Flags;
 
-export const KEY_REVOKE_FLAGS = { tenant } as const satisfies Flags;
+export const ROLE_SET_FLAGS = {
+  scopes: {
+    type: "list",
+    value: "LIST",
+    summary: "The scopes that the role grants, or none for a role that only gates ask for. Required.",
+  },
+  ...PLACE_FLAGS,
+} as const satisfies Flags;
 
-export const keyRevoke = command({
-  name: "key revoke",
-  summary: "End API keys now.",
-  about,
-  args: [{ name: "KEY_ID", summary: "The id of a key (key-…), as `key list` prints it; not the key.", many: true }],
-  flags: KEY_REVOKE_FLAGS,
-  settings: [...CLIENT, ...DATABASE],
-  examples: ["assay key revoke key-01k4…"],
-  load: async () => (await import("./key-revoke.ts")).keyRevoke,
-});
+export const PRINCIPAL_SET_FLAGS = {
+  roles: { type: "list", value: "LIST", summary: "The roles that replace its roles, or none." },
+  group: { type: "list", value: "GROUP", summary: "A group that replaces its groups, or none. May be repeated." },
+  ...PLACE_FLAGS,
+} as const satisfies Flags;
 
-export const whoami = command({
-  name: "whoami",
-  summary: "Show who your API key speaks for, and what it may do.",
-  args: [],
-  flags: {},
-  settings: CLIENT,
-  examples: ["assay whoami"],
-  load: async () => (await import("./whoami.ts")).whoami,
-});
-
-export const KEY_COMMANDS: readonly AnyCommand[] = [keyCreate, keyList, keyRevoke, whoami];
+export const IDENTITY_COMMANDS: readonly AnyCommand[] = [
+  command({
+    name: "key create",
+    summary: "Create an API key; it is shown once.",
+    about,
+    flags: KEY_CREATE_FLAGS,
+    settings,
+    examples: [
+      "assay key create --principal ci --kind agent --roles reviewer --expires-in 90d",
+      "assay key create --principal me --roles owner --data .assay",
+    ],
+    load: async () => (await keys()).keyCreate,
+  }),
+  command({
+    name: "key list",
+    summary: "List API keys, without the keys themselves.",
+    about,
+    flags: TENANT_FLAGS,
+    settings,
+    examples: ["assay key list", "assay key list --data .assay"],
+    load: async () => (await keys()).keyList,
+  }),
+  command({
+    name: "key revoke",
+    summary: "Revoke API keys now.",
+    about,
+    args: [{ name: "KEY_ID", summary: "The id of a key (key-…), as `key list` prints it; not the key.", many: true }],
+    flags: TENANT_FLAGS,
+    settings,
+    examples: ["assay key revoke key-01k4…"],
+    load: async () => (await keys()).keyRevoke,
+  }),
+  command({
+    name: "whoami",
+    summary: "Show the principal of your API key, and its scopes.",
+    examples: ["assay whoami"],
+    load: async () => (await keys()).whoami,
+  }),
+  command({
+    name: "role list",
+    summary: "List roles with their scopes.",
+    about,
+    flags: PLACE_FLAGS,
+    settings,
+    examples: ["assay role list", "assay role list --workspace east"],
+    load: async () => (await roles()).roleList,
+  }),
+  command({
+    name: "role set",
+    summary: "Define a role, or replace it for all who hold it.",
+    about,
+    args: [ROLE],
+    flags: ROLE_SET_FLAGS,
+    settings,
+    examples: [
+      "assay role set release-manager --scopes runs:read,approvals:respond",
+      "assay role set legal --scopes none",
+    ],
+    load: async () => (await roles()).roleSet,
+  }),
+  command({
+    name: "role remove",
+    summary: "Remove a role; its holders lose the scopes that it granted.",
+    about,
+    args: [ROLE],
+    flags: PLACE_FLAGS,
+    settings,
+    examples: ["assay role remove release-manager"],
+    load: async () => (await roles()).roleRemove,
+  }),
+  command({
+    name: "principal list",
+    summary:
+      "List the principals that have keys, with the roles and groups that apply in the tenant or in a workspace.",
+    about,
+    flags: PLACE_FLAGS,
+    settings,
+    examples: ["assay principal list", "assay principal list --workspace east"],
+    load: async () => (await roles()).principalList,
+  }),
+  command({
+    name: "principal set",
+    summary:
+      "Replace the roles or groups of a principal that has keys; a flag that is not given leaves them unchanged.",
+    about,
+    args: [PRINCIPAL],
+    flags: PRINCIPAL_SET_FLAGS,
+    settings,
+    examples: ["assay principal set ada --roles reviewer --group legal", "assay principal set ada --group none"],
+    load: async () => (await roles()).principalSet,
+  }),
+  command({
+    name: "principal confirm",
+    summary: "Confirm as an owner that a principal is independent of the makers of its keys.",
+    about,
+    args: [PRINCIPAL],
+    flags: TENANT_FLAGS,
+    settings,
+    examples: ["assay principal confirm ada"],
+    load: async () => (await roles()).principalConfirm,
+  }),
+];
