@@ -1,19 +1,23 @@
+import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { acceptRollback, type Rollback, rollbackOf } from "../../engine/audit/accept-rollback.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { auditKeyId, auditSigner, newKeyPem, rotatedPem } from "../../engine/audit/signer.ts";
+import { unusableInput } from "../../protocol/errors.ts";
 import type { Store } from "../../store/port/store.ts";
+import { readText } from "../files/arguments.ts";
+import { writeWhole } from "../files/write-file.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { openStore, requireExisting } from "../server/database.ts";
 import type { AnchorFolder } from "../wiring/anchor-folder.ts";
 import { anchorsFor } from "../wiring/sign-audit.ts";
-import type { AUDIT_ACCEPT_FLAGS } from "./commands.ts";
+import type { AUDIT_ACCEPT_FLAGS, AUDIT_ROTATE_FLAGS } from "./commands.ts";
 
 export async function auditAccept({ flags, json, config, io }: Call<typeof AUDIT_ACCEPT_FLAGS>): Promise<number> {
   const anchors = anchorsFor(config);
   if (anchors === undefined) {
-    throw new AppError("unusable_input", { problem: "name the anchors: --audit-key FILE or --audit-anchor DIR" });
+    throw unusableInput("name the anchors: --audit-key FILE or --audit-anchor DIR");
   }
   requireExisting(config);
   const store = await openStore(config);
@@ -30,7 +34,7 @@ export async function auditAccept({ flags, json, config, io }: Call<typeof AUDIT
   }
 }
 
-/** The rollback of a tenant's log, accepted where there is a reason. The anchor is held: a host may be about to move it. */
+/** The rollback of a tenant's log, accepted where there is a reason. The anchor is locked, because a host may be writing it. */
 function settle(store: Store, anchors: AnchorFolder, tenant: string, reason: string | undefined): Promise<Rollback[]> {
   return anchors.hold(tenant, async () => {
     const rollback = await rollbackOf({ store }, tenant, await anchors.read(tenant));
@@ -51,3 +55,17 @@ function describe(found: readonly Rollback[], reason: string | undefined): strin
     ? [...lines, "Nothing was changed. Find out why first; accept it with --reason TEXT."]
     : [...lines.map((line) => `accepted  ${line}`), "Checkpoints are signed again from here on."];
 }
+
+export async function auditRotateKey({ args, flags, json, io }: Call<typeof AUDIT_ROTATE_FLAGS>): Promise<undefined> {
+  const [file = ""] = args;
+  const pem = existsSync(file) ? rotatedPem(readText(file, file), flags.trust) : newKeyPem(flags.trust);
+  const { publicKey, earlierPublicKeys } = await auditSigner(NO_STORE, { privateKeyPem: pem });
+  await writeWhole(file, [pem], { ownerOnly: true });
+  const keyId = auditKeyId(publicKey);
+  if (json) return void io.out(JSON.stringify({ file, keyId, publicKey, earlierPublicKeys }));
+  io.out(publicKey);
+  io.err(`assay: ${file} has key ${keyId} now, and ${earlierPublicKeys.length} before it. Start the hosts again.`);
+  return undefined;
+}
+
+const NO_STORE = { hostSecret: () => Promise.reject(new Error("the key is in the file")) };

@@ -1,5 +1,5 @@
 import type { AuditAnomaly } from "../../protocol/audit/audit.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { type Client, connect } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
@@ -7,9 +7,7 @@ import { printable } from "../output/printable.ts";
 import type { Call, FlagValues } from "../program/command.ts";
 import { errorLine } from "../program/error-line.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { findAuditHead } from "./audit-head.ts";
 import type { AUDIT_VERIFY_FLAGS } from "./commands.ts";
-import { type Comparison, compareExport, isContained } from "./compare-export.ts";
 
 export interface Verdict {
   readonly entries: number;
@@ -17,24 +15,36 @@ export interface Verdict {
   readonly chainValid: boolean;
   readonly checkpointsValid: boolean;
   readonly anomalies: readonly AuditAnomaly[];
-  /** Of an export: its last entry, and the last that a checkpoint signs, 0 where there is none. */
+  /** In an export: its last entry, and the last that a checkpoint signs, 0 where there is none. */
   readonly toSeq?: number;
   readonly signedThrough?: number;
   /** With `--against`. */
   readonly against?: Comparison;
 }
 
+/** Compares the log of a server with an earlier export of it. */
+export interface Comparison {
+  readonly file: string;
+  readonly entries: number;
+  readonly checkpoints: number;
+  /** Whether the export is valid on its own. */
+  readonly exportValid: boolean;
+  /** The first entry of the export that is missing or different on the server. */
+  readonly differsAt?: number;
+  /** Checkpoints of the export that are missing or have another root on the server; by their last entry. */
+  readonly missingCheckpoints: readonly number[];
+}
+
 export async function auditVerify({ flags, json, config, io }: Call<typeof AUDIT_VERIFY_FLAGS>): Promise<number> {
   if (flags.file !== undefined && flags.against !== undefined) {
-    throw new AppError("unusable_input", { problem: "use either --file, without a server, or --against, with one" });
+    throw unusableInput("use either --file, without a server, or --against, with one");
   }
   const verdict =
     flags.file === undefined
       ? await verifyLive(connect(config), flags, io).catch(nothingToVerify)
       : await (await import("./verify-export.ts")).verifyExport(flags.file, flags.publicKey);
   if (verdict === undefined) {
-    const message =
-      "this host does not serve its audit chain (auditLogIntegrity is off); nothing can be said about it.";
+    const message = "this host does not serve its audit chain (auditLogIntegrity is off), so it cannot be verified.";
     io.err(errorLine({ error: "capability_not_provided", message, details: {} }, json));
     return EXIT.noVerdict;
   }
@@ -54,22 +64,23 @@ async function verifyLive(
 ): Promise<Verdict> {
   const verdict = await verifyOnline(client, io);
   if (against === undefined) return verdict;
+  const { compareExport } = await import("./verify-export.ts");
   return { ...verdict, against: await compareExport(client, against, publicKey) };
 }
 
-/** Where the capability is off the routes do not exist. */
+/** Undefined for a host without the routes: its capability is off. */
 function nothingToVerify(error: unknown): undefined {
   if (!(error instanceof AppError) || error.code !== "not_found") throw error;
 }
 
-/** Entries the server walks per request, so that a long chain does not run into a time limit. */
+/** Entries that the server checks per request, so that a long chain does not reach a time limit. */
 const AT_ONCE = 20_000;
 
 async function verifyOnline(client: Client, io: Io): Promise<Verdict> {
   const head = await findAuditHead(client);
   let verdict: Verdict = { entries: head, checkpoints: 0, chainValid: true, checkpointsValid: true, anomalies: [] };
-  // The last range reaches beyond the last entry that is there: the server then also looks for what should be there and is not, and
-  // for what should not be. Entries are numbered from 1, so a range may end at the last one.
+  // The last range reaches beyond the last entry, so that the server also reports missing and surplus entries at the end. Entries are
+  // numbered from 1, so a range may end at the last one.
   for (let fromSeq = 0; fromSeq <= head + 1; fromSeq += AT_ONCE) {
     const query = { fromSeq, toSeq: fromSeq + AT_ONCE - 1 };
     const part = await client.audit.verify(query);
@@ -114,11 +125,11 @@ function describe(verdict: Verdict, { paint }: Io): string[] {
   ];
 }
 
-/** Hashes are made by anybody; only what a checkpoint signs cannot have been written by whoever had the file. */
+/** Hashes prove nothing about the author: a holder of the file can compute them. Only a checkpoint's signature does. */
 function unsignedLines({ entries, signedThrough, toSeq = entries }: Verdict): string[] {
   if (signedThrough === undefined || signedThrough >= toSeq) return [];
-  if (signedThrough === 0) return ["None of its entries is signed: anybody can have written them."];
-  return [`What comes after entry ${signedThrough} is not signed yet: anybody can have written it.`];
+  if (signedThrough === 0) return ["No entry is signed: any holder of the file can have written them."];
+  return [`Entries after ${signedThrough} are not signed yet: any holder of the file can have written them.`];
 }
 
 function containedText({ file, entries, checkpoints }: Comparison): string {
@@ -131,12 +142,39 @@ function comparisonLines(comparison: Comparison): string[] {
   const { file, exportValid, differsAt, missingCheckpoints } = comparison;
   if (isContained(comparison)) return [containedText(comparison)];
   return [
-    ...(exportValid ? [] : [`${file} does not hold by itself; check it with --file.`]),
-    ...(differsAt === undefined ? [] : [`Entry ${differsAt} of ${file} is missing on the server, or another one.`]),
+    ...(exportValid ? [] : [`${file} is not valid on its own; check it with --file.`]),
+    ...(differsAt === undefined ? [] : [`Entry ${differsAt} of ${file} is missing or different on the server.`]),
     ...(missingCheckpoints.length === 0
       ? []
       : [
           `The server lacks ${formatCount(missingCheckpoints.length, "checkpoint")} of ${file}: at ${missingCheckpoints.slice(0, SHOWN).join(", ")}.`,
         ]),
   ].map((line) => printable(line));
+}
+
+function isContained({ exportValid, differsAt, missingCheckpoints }: Comparison): boolean {
+  return exportValid && differsAt === undefined && missingCheckpoints.length === 0;
+}
+
+/** A page of the chain. */
+export function readAuditPage(client: Client, fromSeq: number, limit: number) {
+  return client.audit.entries({ fromSeq, limit });
+}
+export type AuditPage = Awaited<ReturnType<typeof readAuditPage>>;
+
+/**
+ * The sequence of the last entry, 0 when there is none. Doubling, then halving, takes some forty requests for a million entries; reading
+ * them all would take a thousand pages.
+ */
+export async function findAuditHead(client: Client): Promise<number> {
+  const reaches = async (seq: number) => (await readAuditPage(client, seq, 1)).entries.length > 0;
+  let none = 1;
+  while (await reaches(none)) none *= 2;
+  let some = Math.floor(none / 2);
+  while (none - some > 1) {
+    const middle = Math.floor((some + none) / 2);
+    if (await reaches(middle)) some = middle;
+    else none = middle;
+  }
+  return some;
 }
