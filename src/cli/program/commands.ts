@@ -2,15 +2,13 @@ import { AGENT_COMMANDS } from "../agents/commands.ts";
 import { AUDIT_COMMANDS } from "../audit/commands.ts";
 import { EVAL_COMMANDS } from "../evals/commands.ts";
 import { INBOX_COMMANDS } from "../gates/commands.ts";
-import { KEY_COMMANDS } from "../identity/commands.ts";
-import { ROLE_COMMANDS } from "../identity/role-commands.ts";
+import { IDENTITY_COMMANDS } from "../identity/commands.ts";
 import { JUDGE_COMMANDS } from "../judges/commands.ts";
 import { JUDGMENT_COMMANDS } from "../judgments/commands.ts";
 import { DEPLOYMENT_COMMANDS } from "../promotion/commands.ts";
 import { QUEUE_COMMANDS } from "../queues/commands.ts";
 import { REVIEW_COMMANDS } from "../reviews/commands.ts";
-import { RUN_COMMANDS } from "../runs/commands.ts";
-import { EVENT_COMMANDS } from "../runs/event-commands.ts";
+import { EVENT_COMMANDS, RUN_COMMANDS } from "../runs/commands.ts";
 import { SERVE_COMMANDS } from "../server/commands.ts";
 import { DATABASE_COMMANDS, openapi, schema } from "../server/database-commands.ts";
 import { SUITE_COMMANDS } from "../suites/commands.ts";
@@ -35,8 +33,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...JUDGE_COMMANDS,
   ...EVENT_COMMANDS,
   ...WORKFLOW_COMMANDS,
-  ...KEY_COMMANDS,
-  ...ROLE_COMMANDS,
+  ...IDENTITY_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...AUDIT_COMMANDS,
   ...DATABASE_COMMANDS,
