@@ -1,34 +1,27 @@
 import { Client } from "pg";
 import { afterAll, beforeAll } from "vitest";
+import { keptStore } from "../testing/kept-store.ts";
 import { createDatabase, type TestDatabase } from "../testing/postgres.ts";
 import { storeContract } from "./contract.ts";
-import type { Store } from "./port/store.ts";
 import { openPostgresStore } from "./postgres/postgres-store.ts";
 
-let database: TestDatabase;
+let made: TestDatabase;
 let tables: Client;
 beforeAll(async () => {
-  database = await createDatabase();
-  tables = await emptier(database.url);
+  made = await createDatabase();
+  tables = await emptier(made.url);
 });
 afterAll(async () => {
+  await database.close();
   await tables.end();
-  await database.drop();
+  await made.drop();
 });
 
-storeContract("the PostgreSQL store", async () => {
-  const opened: Store[] = [];
-  const open = async (): Promise<Store> => {
-    const store = await openPostgresStore({ url: database.url, poolSize: 4 });
-    opened.push(store);
-    return store;
-  };
-  const done = async (): Promise<void> => {
-    await Promise.all(opened.map((store) => store.close()));
-    await tables.query("select pg_temp.empty_tables()");
-  };
-  return { store: await open(), reopen: open, done };
-});
+const database = keptStore(
+  () => openPostgresStore({ url: made.url, poolSize: 4 }),
+  async () => void (await tables.query("select pg_temp.empty_tables()")),
+);
+storeContract("the PostgreSQL store", async () => ({ ...database, store: await database.store() }));
 
 /** Empties the tables, which takes a tenth of the time of a new database. Over one connection, which keeps the plans of the function. */
 async function emptier(url: string): Promise<Client> {
