@@ -1,4 +1,5 @@
 import type { AuditDraft } from "../protocol/audit/audit.ts";
+import { defined } from "../protocol/defined.ts";
 import { AppError } from "../protocol/errors.ts";
 import { ENGINE_VERSION, type EventDraft } from "../protocol/events.ts";
 import type { Caller, Visibility } from "../protocol/identity/identity.ts";
@@ -106,7 +107,7 @@ async function attempt<T>(
     const unit: Unit = {
       tenant: caller.tenant,
       ...(audit.length === 0 ? {} : { audit: audit.map((one) => auditDraft(caller, nowMs, runId, one)) }),
-      ...(outcome === undefined ? {} : { idempotency: outcome }),
+      ...defined({ idempotency: outcome }),
       ...(preconditions.length === 0 ? {} : { preconditions }),
       ...(further === undefined || further.children.length === 0 ? {} : creationLimits(host)),
     };

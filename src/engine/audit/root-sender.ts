@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { defined } from "../../protocol/defined.ts";
 import type { StoredCheckpoint } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 import type { OutboundAnswer } from "../outbound/call-out.ts";
@@ -152,7 +153,7 @@ function rootMessage(tenant: string, stored: StoredCheckpoint, verifier: AuditVe
     atSequence,
     merkleRoot,
     signature,
-    ...(publicKey === undefined ? {} : { publicKey }),
+    ...defined({ publicKey }),
     signedAt: new Date(atMs).toISOString(),
   };
 }

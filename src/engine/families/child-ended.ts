@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { EventDraft, PayloadOf } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
 import type { Child, Run } from "../../protocol/runs/run.ts";
@@ -17,7 +18,7 @@ export async function childEnded(host: Host, parent: Run, { nodeId, takes }: Chi
   const ended = { nodeId, childRunId, status: child.status as Ended["status"] };
   if (child.status !== "completed") {
     // A run holds its error as it is shown, so there is no secret in it.
-    const error = child.error === undefined ? {} : { error: child.error };
+    const error = defined({ error: child.error });
     return { type: "assay.child.ended", nodeId, payload: { ...ended, ...error } };
   }
   const plan = await host.plans.byHash(child.workflowHash);

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import { dependants } from "../../protocol/evolve/children.ts";
@@ -124,7 +125,7 @@ function cascade({ cancel, runId, status }: Run, nodeId: string): Cancellation {
     return { by, reason: reasonOf(status), parentRunId: runId, parentNodeId: nodeId };
   }
   const { reason = "parent-cancelled", parentRunId, parentNodeId } = cancel;
-  return { by, reason, parentRunId, ...(parentNodeId === undefined ? {} : { parentNodeId }) };
+  return { by, reason, parentRunId, ...defined({ parentNodeId }) };
 }
 
 function reasonOf(status: Run["status"]): string {

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft, RunError } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
@@ -100,7 +101,7 @@ export function startChild(
 function sealedStarters(run: Run, first: RunStarted): RunStarted {
   const { startedBy, starters } = run;
   if (startedBy === undefined && starters === undefined) return first;
-  const names = { ...(startedBy === undefined ? {} : { startedBy }), starters: startersOf(run) };
+  const names = { ...defined({ startedBy }), starters: startersOf(run) };
   return { ...first, sealed: { ...(first.sealed ?? first.payload), ...names } };
 }
 
@@ -122,7 +123,7 @@ function firstEvent(
   const request = {
     inputs: { ...inputs },
     ...(tags === undefined ? {} : { tags: [...tags] }),
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    ...defined({ callbackUrl }),
   };
   const rootRunId = run.parent?.rootRunId ?? run.runId;
   const parent = { runId: run.runId, nodeId, depth, rootRunId };

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { DecideRequest, DecideResponse } from "../../protocol/gates/inbox-api.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -38,8 +39,7 @@ async function decideOne(
   const record = () => undefined;
   const bound = {
     interruptId,
-    ...(revision === undefined ? {} : { revision }),
-    ...(artifactDigest === undefined ? {} : { artifactDigest }),
+    ...defined({ revision, artifactDigest }),
   };
   try {
     return {

@@ -1,4 +1,5 @@
 import type { AuditDraft } from "../../protocol/audit/audit.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { SendExternalEventRequest } from "../../protocol/gates/external-event-api.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -70,7 +71,7 @@ async function received(
   const { tenant, workspace, principal, keyId } = caller;
   const correlationId = correlationOf(request);
   const { value: payload, secrets } = await receivedAnswer(scrubber, request.payload);
-  const reach = { tenant, ...(workspace === undefined ? {} : { workspace }) };
+  const reach = { tenant, ...defined({ workspace }) };
   return { event: { eventId, eventType, correlationId, payload, by: principal, keyId, reach }, secrets };
 }
 
@@ -132,7 +133,7 @@ async function deliverTo(
     ...(writes.size === 0 ? {} : { runs: [...writes.values()] }),
     audit: [...auditOf(event, ruling, nowMs), ...heldAudit(event, answer, nowMs)],
     ...(stored === undefined ? {} : { externalEvents: [{ type: "put", event: stored, nowMs }] }),
-    ...(idempotency === undefined ? {} : { idempotency }),
+    ...defined({ idempotency }),
   });
   if (!committed.ok) return again(committed.refusal);
   if (answer === undefined) throw ruling.refusal;

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { gateRules } from "../../protocol/gates/gate-rules.ts";
 import { type Interrupt, isGoverned } from "../../protocol/gates/interrupt.ts";
 import type { Owner, Visibility } from "../../protocol/identity/identity.ts";
@@ -39,7 +40,7 @@ export async function evidenceFor(
   if (required === undefined) return undefined;
   const named = (interrupt.data["evidence"] ?? {}) as NamedEvidence;
   const pinned = evidence && (await pinnedSuite(store, run, interrupt.nodeId));
-  const content = pinned === undefined ? {} : { pinned };
+  const content = defined({ pinned });
   return evidence?.evidenceFor({
     visible: placeOf(run.owner),
     required,
@@ -51,5 +52,5 @@ export async function evidenceFor(
 }
 
 function placeOf({ tenant, workspace }: Owner): Visibility {
-  return { tenant, ...(workspace === undefined ? {} : { workspace }) };
+  return { tenant, ...defined({ workspace }) };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type {
   GateFigures,
   GateGrouping,
@@ -18,7 +19,7 @@ export async function gateSummary(
   { workflowId, from, to, groupBy }: GateSummaryQuery,
 ): Promise<GateSummaryResponse> {
   const query = {
-    ...(workflowId === undefined ? {} : { workflowId }),
+    ...defined({ workflowId }),
     ...(from === undefined ? {} : { fromMs: queryInstant("from", from) }),
     ...(to === undefined ? {} : { toMs: queryInstant("to", to) }),
   };

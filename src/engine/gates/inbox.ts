@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
 import type { Voter } from "../../protocol/gates/gate-rules.ts";
@@ -28,7 +29,7 @@ export async function readInbox(host: Host, caller: Caller, query: GateQuery): P
   const found: StoredInterrupt[] = [];
   let after = cursor;
   for (let looked = 0; looked < ROWS_MAX; looked += ROWS_AT_ONCE) {
-    const page = { ...filter, nowMs, limit: ROWS_AT_ONCE, ...(after === undefined ? {} : { after }) };
+    const page = { ...filter, nowMs, limit: ROWS_AT_ONCE, ...defined({ after }) };
     const rows = await host.store.openInterrupts(caller, page);
     for (const row of rows) {
       if (found.length === limit) return { items: await itemsOf(host, caller, found), nextCursor: after as string };
@@ -39,7 +40,7 @@ export async function readInbox(host: Host, caller: Caller, query: GateQuery): P
     }
     if (rows.length < ROWS_AT_ONCE) return { items: await itemsOf(host, caller, found) };
   }
-  return { items: await itemsOf(host, caller, found), ...(after === undefined ? {} : { nextCursor: after }) };
+  return { items: await itemsOf(host, caller, found), ...defined({ nextCursor: after }) };
 }
 
 /** A cursor is the id of an interrupt that the caller can see. */

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { InterruptView } from "../../protocol/gates/api.ts";
 import { tokenAllowed } from "../../protocol/gates/gate-rules.ts";
@@ -39,7 +40,7 @@ export function withTokens(host: Host, run: Run, snapshot: RunSnapshot): RunSnap
   if (snapshot.interrupts === undefined) return snapshot;
   const interrupts = snapshot.interrupts.map((view) => linked(host, run, view));
   const [interrupt] = interrupts;
-  return { ...snapshot, ...(interrupt === undefined ? {} : { interrupt }), interrupts };
+  return { ...snapshot, ...defined({ interrupt }), interrupts };
 }
 
 function linked(host: Host, run: Run, view: InterruptView): InterruptView {

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { instantMs } from "../../protocol/instant.ts";
 import { matches, type Static, Type } from "../../protocol/schema.ts";
@@ -61,7 +62,7 @@ export function tokenKeys({ keys, nowMs, ttlMs = TOKEN_TTL_MS }: TokenSettings):
   return {
     ttlMs,
     mint({ runId, nodeId, interruptId, revision, expiresAt, intent }) {
-      const edits = revision === undefined ? {} : { revision };
+      const edits = defined({ revision });
       const claims: Claims = { runId, nodeId, interruptId, ...edits, expiresAt, intent, kid: signing.kid };
       const payload = Buffer.from(JSON.stringify(claims)).toString("base64url");
       const token = `${payload}.${macOf(signing, payload)}`;

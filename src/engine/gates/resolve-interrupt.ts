@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { ResolveInterruptResponse } from "../../protocol/gates/api.ts";
 import { excludesMakersOfStarters, gateRules, tallyOf, type Voter } from "../../protocol/gates/gate-rules.ts";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
@@ -58,8 +59,8 @@ export async function resolveInterrupt(
         secrets,
         nowMs: host.nowMs(),
       };
-      const proven = evidence === undefined ? {} : { evidence };
-      const ruling = decide(run, { ...command, ...proven, ...(relay === undefined ? {} : { relay }) });
+      const proven = defined({ evidence });
+      const ruling = decide(run, { ...command, ...proven, ...defined({ relay }) });
       return { ...ruling, events: withSecrets(ruling.events, answer.secrets) };
     },
     result: (run) => resolved(run, asked, voter),
@@ -165,8 +166,8 @@ function resolved(run: Run, of: ResolveInterrupt["of"], voter: string): ResolveI
     interruptId,
     status: run.status,
     resolved: status !== "open",
-    ...(outcome === undefined ? {} : { outcome }),
+    ...defined({ outcome }),
     ...(interrupt.kind === "approval" ? { tally: tallyOf(interrupt, gateRules(interrupt.data)) } : {}),
-    ...(notCounted === undefined ? {} : { notCounted }),
+    ...defined({ notCounted }),
   };
 }

@@ -1,4 +1,5 @@
 import { shownDigest } from "../../formats/gates/gate-digest.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { InterruptView } from "../../protocol/gates/api.ts";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
 import { interruptView } from "../../protocol/gates/interrupt-view.ts";
@@ -11,7 +12,7 @@ export function shownRun(run: Run, sensitivity: Sensitivity): RunSnapshot {
   if (snapshot.interrupts === undefined) return snapshot;
   const interrupts = snapshot.interrupts.map(withDigest);
   const [interrupt] = interrupts;
-  return { ...snapshot, ...(interrupt === undefined ? {} : { interrupt }), interrupts };
+  return { ...snapshot, ...defined({ interrupt }), interrupts };
 }
 
 export function shownInterrupt(run: Run, interrupt: Interrupt, sensitivity: Sensitivity): InterruptView {

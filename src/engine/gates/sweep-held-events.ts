@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { ExternalEventRecord } from "../../store/port/gates.ts";
 import type { Host } from "../host.ts";
 import { eventOf, keyOf } from "./event-record.ts";
@@ -41,7 +42,7 @@ export function sweepHeldEvents(host: Host, { everyMs, onError }: SweepSettings)
       leftAloneSinceMs = nowMs;
     }
     for (let swept = 0; swept < SWEPT_AT_ONCE && !stopping; swept += PAGE) {
-      const page = await host.store.heldEvents({ nowMs, limit: PAGE, ...(after === undefined ? {} : { after }) });
+      const page = await host.store.heldEvents({ nowMs, limit: PAGE, ...defined({ after }) });
       for (const held of page) await deliver(held).catch(onError);
       after = page.length < PAGE ? undefined : page.at(-1);
       if (after === undefined) return;

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { KeyRecord } from "../../store/port/store.ts";
@@ -75,7 +76,7 @@ function sameDigest(a: string, b: string): boolean {
 }
 
 function callerWith({ tenant, workspace, principal, kind, keyId, roles, groups, scopes }: KeyRecord): Caller {
-  const bound = workspace === undefined ? {} : { workspace };
+  const bound = defined({ workspace });
   return { tenant, ...bound, principal, kind, keyId, roles, groups, keyScopes: scopes };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.ts";
 import type { ConfirmPrincipalResponse } from "../../protocol/identity/role-api.ts";
@@ -39,7 +40,7 @@ export async function confirmPrincipal(host: KeyHost, command: ConfirmPrincipal)
     ...(open.length === 0
       ? {}
       : { audit: [auditDraft(caller, nowMs, principal, { action: "principal.confirmed", details })] }),
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   return response;
 }

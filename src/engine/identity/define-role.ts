@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { DefineRoleRequest, ListRolesResponse, RoleInfo } from "../../protocol/identity/role-api.ts";
@@ -56,7 +57,7 @@ export async function defineRole(host: KeyHost, { caller, request, record }: Def
   await requireHeld(host, caller, [...scopes, ...(before ?? [])]);
   await requireRoom(host, place, role);
 
-  const bound = place.workspace === undefined ? {} : { workspace: place.workspace };
+  const bound = defined({ workspace: place.workspace });
   const info: RoleInfo = { role, scopes, builtIn: false, ...bound };
   const outcome = record(info);
   const details = {
@@ -68,7 +69,7 @@ export async function defineRole(host: KeyHost, { caller, request, record }: Def
     tenant: place.tenant,
     roleDefinitions: [{ type: "put", ...bound, role, scopes }],
     audit: [auditDraft(caller, host.nowMs(), role, { action: "role.defined", details })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   return info;
 }
@@ -82,7 +83,7 @@ export async function removeRole(host: KeyHost, caller: Caller, role: string, wi
   const before = Object.hasOwn(defined, role) ? defined[role] : undefined;
   if (before === undefined) throw new AppError("not_found", { what: "role", role });
   await requireHeld(host, caller, before);
-  const bound = place.workspace === undefined ? {} : { workspace: place.workspace };
+  const bound = defined({ workspace: place.workspace });
   const details = { scopesBefore: before.join(" "), ...bound };
   await commitKeys(host, {
     tenant: place.tenant,

@@ -1,4 +1,5 @@
 import { closestTo } from "../../protocol/closest-to.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import { reservedProblem } from "../../protocol/identity/reserved-names.ts";
@@ -79,7 +80,7 @@ export async function createKey(
     scopes: scopes.join(" "),
     ...(roles === undefined ? {} : { roles: roles.join(" ") }),
     ...(request.groups === undefined ? {} : { groups: request.groups.join(" ") }),
-    ...(place.workspace === undefined ? {} : { workspace: place.workspace }),
+    ...defined({ workspace: place.workspace }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
   };
   const made = {
@@ -90,8 +91,7 @@ export async function createKey(
     kind,
     scopes,
     createdAtMs: nowMs,
-    ...(label === undefined ? {} : { label }),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...defined({ label, expiresAtMs }),
   };
   const held = await membershipAfter(host, place, principal, {
     roles: roles ?? before?.roles ?? [],
@@ -105,7 +105,7 @@ export async function createKey(
     ...(binding === undefined ? {} : { roles: [binding] }),
     documents: [...leaving, ...(origin === undefined ? [] : [origin])],
     audit: [auditDraft(caller, nowMs, keyId, { action: "key.created", details })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   };
   await withRoomForKey(host, caller, () => commitKeys(host, unit));
   return response;
@@ -169,7 +169,7 @@ export async function revokeKey(host: KeyHost, { caller, keyId, record }: Revoke
     tenant: caller.tenant,
     ...(ends ? { keys: [{ type: "revoke", keyId, atMs: nowMs }] } : {}),
     ...(ends ? { audit: [auditDraft(caller, nowMs, keyId, { action: "key.revoked", details })] } : {}),
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   return info;
 }
@@ -192,13 +192,13 @@ export function keyInfo(key: KeyRecord): KeyInfo {
   return {
     keyId,
     tenant,
-    ...(workspace === undefined ? {} : { workspace }),
+    ...defined({ workspace }),
     principal,
     kind,
     roles: [...roles],
     groups: [...groups],
     scopes: [...scopes],
-    ...(label === undefined ? {} : { label }),
+    ...defined({ label }),
     createdAt: new Date(key.createdAtMs).toISOString(),
     ...at("expiresAt", key.expiresAtMs),
     ...at("revokedAt", key.revokedAtMs),

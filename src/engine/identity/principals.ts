@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { ListPrincipalsResponse, PrincipalInfo, SetPrincipalRequest } from "../../protocol/identity/role-api.ts";
@@ -139,14 +140,14 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   const details = {
     ...(roles === undefined ? {} : { roles: roles.join(" "), rolesBefore: before.roles.join(" ") }),
     ...(groups === undefined ? {} : { groups: groups.join(" "), groupsBefore: before.groups.join(" ") }),
-    ...(place.workspace === undefined ? {} : { workspace: place.workspace }),
+    ...defined({ workspace: place.workspace }),
   };
   await commitKeys(host, {
     tenant: place.tenant,
     ...(binding === undefined ? {} : { roles: [binding] }),
     documents: leaving,
     audit: [auditDraft(caller, nowMs, principal, { action: "principal.changed", details })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   return info;
 }

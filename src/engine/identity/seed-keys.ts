@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { reservedProblem } from "../../protocol/identity/reserved-names.ts";
 import { instantMs } from "../../protocol/instant.ts";
@@ -60,13 +61,13 @@ async function seedKey(host: KeyHost, entry: KeyFileEntry, hash: string, binding
     keyId: before?.keyId ?? host.newId("key"),
     hash,
     tenant,
-    ...(workspace === undefined ? {} : { workspace }),
+    ...defined({ workspace }),
     principal,
     kind,
     scopes,
     ...(label === undefined ? {} : { label: host.scrubber.scrubText(label) }),
     createdAtMs: before?.createdAtMs ?? nowMs,
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...defined({ expiresAtMs }),
   };
   const { roles = [], groups = [] } = binding;
   const change = changeOf(before, { ...key, roles, groups });

@@ -1,4 +1,5 @@
 import { agentFields, agentsOfNode } from "../../protocol/agents/agent-of.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AnnotateRequest } from "../../protocol/judgments/annotation-api.ts";
@@ -25,8 +26,8 @@ export async function annotate(host: Host, { caller, run, request, record }: Ann
   const annotation = await annotationOf(host, caller, run, request);
   const outcome = record(annotation);
   const committed = await host.store.commit({
-    ...recording(caller, [{ annotation, ...(earlier === undefined ? {} : { earlier }) }]),
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...recording(caller, [{ annotation, ...defined({ earlier }) }]),
+    ...defined({ idempotency: outcome }),
   });
   requireCommitted(committed);
   return annotation;
@@ -49,20 +50,20 @@ export async function annotationOf(
   return {
     annotationId: host.newId("ann"),
     tenant: owner.tenant,
-    ...(owner.workspace === undefined ? {} : { workspace: owner.workspace }),
+    ...defined({ workspace: owner.workspace }),
     runId,
     workflowId,
     ...agentFields(agentsOfNode(run, aboutNode)),
     target,
-    ...(aboutNode === undefined ? {} : { aboutNode }),
+    ...defined({ aboutNode }),
     signal: scrubSignal(request.signal, scrubText),
     ...(note === undefined ? {} : { note: scrubText(note) }),
     actor: caller.principal,
     actorKind: actorKindOf(caller.kind),
-    ...(confidence === undefined ? {} : { confidence }),
+    ...defined({ confidence }),
     createdAtMs: host.nowMs(),
     state: "live",
-    ...(supersedes === undefined ? {} : { supersedes }),
+    ...defined({ supersedes }),
     ...(request.signal.kind === "flag" ? { flag: { status: "open" as const } } : {}),
   };
 }
@@ -84,7 +85,7 @@ export function recording(caller: Caller, records: readonly Recording[]): Unit {
     audit: records.map(({ annotation }) => {
       const { runId, annotationId, signal, target, supersedes } = annotation;
       const granularity = target.eventId !== undefined ? "event" : target.nodeId !== undefined ? "node" : "run";
-      const details = { kind: signal.kind, granularity, ...(supersedes === undefined ? {} : { supersedes }) };
+      const details = { kind: signal.kind, granularity, ...defined({ supersedes }) };
       return auditDraft(caller, annotation.createdAtMs, `${runId}/${annotationId}`, {
         action: "annotation.create",
         details,

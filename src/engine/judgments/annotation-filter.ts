@@ -1,4 +1,5 @@
 import { hasAgent } from "../../protocol/agents/agent-of.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { SignalKind } from "../../protocol/judgments/annotation.ts";
 import type { AnnotationFilter } from "../../protocol/judgments/annotation-api.ts";
 import type { AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";
@@ -24,10 +25,9 @@ export function wantedBy({ signal, flagged, from, to, ...filter }: AnnotationFil
   const [kind] = kinds;
   return {
     ...filter,
-    ...(kind === undefined ? {} : { kind }),
+    ...defined({ kind }),
     ...(flagged === undefined ? {} : { flag: flagged === "closed" ? "closed" : "open" }),
-    ...(fromMs === undefined ? {} : { fromMs }),
-    ...(toMs === undefined ? {} : { toMs }),
+    ...defined({ fromMs, toMs }),
   };
 }
 

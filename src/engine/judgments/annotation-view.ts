@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { Annotation } from "../../protocol/judgments/annotation.ts";
 import type { AnnotationView } from "../../protocol/judgments/annotation-api.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
@@ -10,7 +11,7 @@ export function annotationDoc(record: AnnotationRecord): Annotation {
     target: { runId, ...target },
     signal,
     actor: { principalRef: actor },
-    ...(note === undefined ? {} : { note }),
+    ...defined({ note }),
     createdAt: iso(createdAtMs),
   };
 }
@@ -23,21 +24,18 @@ export function annotationView(record: AnnotationRecord): AnnotationView {
   return {
     ...annotationDoc(record),
     workflowId,
-    ...(agentId === undefined ? {} : { agentId }),
+    ...defined({ agentId }),
     ...(otherAgents === undefined ? {} : { otherAgents: [...otherAgents] }),
     actorKind,
-    ...(confidence === undefined ? {} : { confidence }),
+    ...defined({ confidence }),
     state,
-    ...(supersedes === undefined ? {} : { supersedes }),
-    ...(supersededBy === undefined ? {} : { supersededBy }),
+    ...defined({ supersedes, supersededBy }),
     ...(supersededAtMs === undefined ? {} : { supersededAt: iso(supersededAtMs) }),
     ...(retraction === undefined
       ? {}
       : { retraction: { by: retraction.by, at: iso(retraction.atMs), reason: retraction.reason } }),
     ...flagView(record),
-    ...(queueItemId === undefined ? {} : { queueItemId }),
-    ...(importedBy === undefined ? {} : { importedBy }),
-    ...(tapeRow === undefined ? {} : { tapeRow }),
+    ...defined({ queueItemId, importedBy, tapeRow }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { JudgmentEntry } from "../../formats/judgments/judgment-lines.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { ImportResponse } from "../../protocol/judgments/judgment-file.ts";
 import type { AnnotationRecord, AnnotationWrite } from "../../store/port/judgments.ts";
 import { isMadeHere, mayReplace } from "./may-replace.ts";
@@ -77,7 +78,7 @@ function writesOf(
     return {
       type: "import",
       annotation,
-      ...(earlier === undefined ? {} : { earlier }),
+      ...defined({ earlier }),
       ...(onRun.has(annotation.annotationId) ? { onRun: true } : {}),
     };
   });

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { CloseFlagRequest, RetractRequest } from "../../protocol/judgments/annotation-api.ts";
@@ -63,7 +64,7 @@ async function write(host: Host, { caller, after, record, action }: Written, cha
     tenant: caller.tenant,
     annotations: [change],
     audit: [auditDraft(caller, host.nowMs(), `${runId}/${annotationId}`, { action, details })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   requireCommitted(committed);
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type {
   FeedbackGrouping,
@@ -21,12 +22,10 @@ export async function feedbackSummary(
   { workflowId, agentId, nodeId, from, to, groupBy }: FeedbackSummaryQuery,
 ): Promise<FeedbackSummary> {
   const query = {
-    ...(workflowId === undefined ? {} : { workflowId }),
-    ...(agentId === undefined ? {} : { agentId }),
-    ...(nodeId === undefined ? {} : { nodeId }),
+    ...defined({ workflowId, agentId, nodeId }),
     ...(from === undefined ? {} : { fromMs: queryInstant("from", from) }),
     ...(to === undefined ? {} : { toMs: queryInstant("to", to) }),
-    ...(groupBy === undefined ? {} : { groupBy }),
+    ...defined({ groupBy }),
   };
   return serializeFor(store, `summaries of ${visible.tenant}`, () => summaryOf(store, visible, query));
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { FlaggedItem, InboxQuery, InboxResponse } from "../../protocol/gates/inbox-api.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -18,8 +19,7 @@ export async function readFlagged(
     order: "oldest",
     flag: "open",
     kind: "flag",
-    ...(workflowId === undefined ? {} : { workflowId }),
-    ...(runId === undefined ? {} : { runId }),
+    ...defined({ workflowId, runId }),
     ...blindness(caller),
   } as const;
   const { records, next } = await readPage(host, caller, asked, limit, after);
@@ -32,10 +32,10 @@ function flaggedItem({ annotationId, runId, workflowId, aboutNode, ...record }: 
     annotationId,
     runId,
     workflowId,
-    ...(aboutNode === undefined ? {} : { nodeId: aboutNode }),
+    ...defined({ nodeId: aboutNode }),
     actor,
     actorKind,
-    ...(note === undefined ? {} : { note }),
+    ...defined({ note }),
     createdAt: new Date(createdAtMs).toISOString(),
   };
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type JudgmentEntry, JudgmentReader } from "../../formats/judgments/judgment-lines.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { ImportRequest, ImportResponse } from "../../protocol/judgments/judgment-file.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
@@ -35,7 +36,7 @@ export async function importJudgments(
       tenant: caller.tenant,
       annotations: writes,
       audit: [auditDraft(caller, host.nowMs(), "judgments", { action: "judgments.import", details })],
-      ...(outcome === undefined ? {} : { idempotency: outcome }),
+      ...defined({ idempotency: outcome }),
     });
     if (committed.ok) return answer;
     // A judgment has moved, or a run was deleted: the next look sees it.

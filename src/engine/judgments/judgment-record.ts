@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { instantMs } from "../../protocol/instant.ts";
 import type { Judgment } from "../../protocol/judgments/judgment-file.ts";
 import type { AnnotationRecord, FlagState } from "../../store/port/judgments.ts";
@@ -9,7 +10,7 @@ export function judgmentOf(record: AnnotationRecord, muted = false): Judgment {
   return {
     ...annotationView(record),
     ...(muted ? { muted: true } : {}),
-    ...(workspace === undefined ? {} : { workspace }),
+    ...defined({ workspace }),
     ...(aboutNode === undefined || target.nodeId !== undefined ? {} : { aboutNode }),
   };
 }
@@ -44,25 +45,22 @@ export function recordOf(judgment: Judgment, arrival: Arrival): AnnotationRecord
     ...arrival,
     runId,
     workflowId,
-    ...(agentId === undefined ? {} : { agentId }),
-    ...(otherAgents === undefined ? {} : { otherAgents }),
+    ...defined({ agentId, otherAgents }),
     target: within,
     signal,
-    ...(note === undefined ? {} : { note }),
+    ...defined({ note }),
     actor: actor.principalRef,
     actorKind,
-    ...(confidence === undefined ? {} : { confidence }),
+    ...defined({ confidence }),
     createdAtMs: msOf(createdAt),
     state,
-    ...(supersedes === undefined ? {} : { supersedes }),
-    ...(supersededBy === undefined ? {} : { supersededBy }),
+    ...defined({ supersedes, supersededBy }),
     ...(supersededAt === undefined ? {} : { supersededAtMs: msOf(supersededAt) }),
     ...(retraction === undefined
       ? {}
       : { retraction: { by: retraction.by, atMs: msOf(retraction.at), reason: retraction.reason } }),
     ...(flag === undefined ? {} : { flag: flagOf(flag) }),
-    ...(queueItemId === undefined ? {} : { queueItemId }),
-    ...(tapeRow === undefined ? {} : { tapeRow }),
+    ...defined({ queueItemId, tapeRow }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AnnotationListQuery, AnnotationPage } from "../../protocol/judgments/annotation-api.ts";
@@ -22,7 +23,7 @@ export async function listJudgments(host: Host, caller: Caller, query: Annotatio
   const words = q === undefined ? undefined : wordsOf(q);
   const wanted = wantedBy(filter);
   if (wanted === undefined) return { annotations: [] };
-  const asked = { ...wanted, order, ...(words === undefined ? {} : { words }), ...blindness(caller) };
+  const asked = { ...wanted, order, ...defined({ words }), ...blindness(caller) };
   const { records, next } = await readPage(host, caller, asked, limit, after);
   return {
     annotations: records.map(annotationView),

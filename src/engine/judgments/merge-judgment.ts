@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { scrubLine } from "../../formats/tapes/scrub.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { scrubSignal } from "./decide/annotate.ts";
 
@@ -59,12 +60,10 @@ function flagOf(here: AnnotationRecord, incoming: AnnotationRecord): AnnotationR
 function endOf({ state, supersededBy, supersededAtMs, retraction }: AnnotationRecord) {
   return {
     state,
-    ...(supersededBy === undefined ? {} : { supersededBy }),
-    ...(supersededAtMs === undefined ? {} : { supersededAtMs }),
-    ...(retraction === undefined ? {} : { retraction }),
+    ...defined({ supersededBy, supersededAtMs, retraction }),
   };
 }
 
 function flagPart({ flag }: AnnotationRecord): Pick<AnnotationRecord, "flag"> {
-  return flag === undefined ? {} : { flag };
+  return defined({ flag });
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { JudgmentEntry } from "../../formats/judgments/judgment-lines.ts";
 import { agentsOf, namedAgent } from "../../protocol/agents/agent-of.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, PrincipalKind } from "../../protocol/identity/identity.ts";
 import type { ActorKind } from "../../protocol/judgments/annotation.ts";
@@ -49,8 +50,7 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
     const aboutNode = judgment.target.nodeId ?? node;
     const arrival = {
       tenant: caller.tenant,
-      ...(workspace === undefined ? {} : { workspace }),
-      ...(aboutNode === undefined ? {} : { aboutNode }),
+      ...defined({ workspace, aboutNode }),
       importedBy: caller.principal,
     };
     return recordOf(judgment, arrival);
@@ -110,7 +110,7 @@ async function aboutRun(
   const { runId, ...within } = target;
   const plan = await plans.byHash(run.workflowHash);
   const event = within.eventId === undefined ? undefined : await findEvent(runId, within.eventId);
-  const said = { signal, target: within, ...(confidence === undefined ? {} : { confidence }) };
+  const said = { signal, target: within, ...defined({ confidence }) };
   try {
     checkAnnotation(said, principalKind(actorKind), { event, hasNode: (nodeId) => plan.graph.node.has(nodeId) });
   } catch (error) {

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { timedOutText } from "../../protocol/gates/gate-rules.ts";
 import { AUTH_REQUIRED, REJECTION_POLICIES } from "../../protocol/gates/interrupt.ts";
 import { Actions, APPROVER_FIELDS } from "../../protocol/gates/interrupt-data.ts";
@@ -46,14 +47,13 @@ export const approvalGate: NodeType = {
       ...artifactOf(node, config, inputs),
       actions: [...actions],
       ...given(config as Config),
-      ...(profile === undefined ? {} : { profile }),
+      ...defined({ profile }),
     };
     const answer = answerTo({
       kind: "approval",
       data,
       ...timeoutOf(config),
-      ...(profile === undefined ? {} : { profile }),
-      ...(resumeSchema === undefined ? {} : { resumeSchema }),
+      ...defined({ profile, resumeSchema }),
     });
     return outcomeOf(node.id, answer, (config as Config).requiredApprovals ?? 1);
   },
@@ -75,7 +75,7 @@ function given(config: Readonly<Record<string, unknown>>): Record<string, unknow
 /** The artifact that is handed on is the one that was shown: a variable may have been written since. */
 function outcomeOf(nodeId: string, answer: Answer, required: number): NodeOutcome {
   const { outcome, reason, by, value, shown, timedOut, approvals } = answer;
-  const details = { nodeId, ...(reason === undefined ? {} : { reason }) };
+  const details = { nodeId, ...defined({ reason }) };
   if (timedOut) {
     const message = `Gate ${nodeId} stays closed: ${timedOutText(required, approvals)}.`;
     return {
@@ -97,7 +97,7 @@ function outcomeOf(nodeId: string, answer: Answer, required: number): NodeOutcom
     decision: outcome,
     outcome,
     approved,
-    ...(decided === undefined ? {} : { artifact: decided }),
+    ...defined({ artifact: decided }),
   };
   return { type: "completed", outputs, ...(approved ? {} : { verdict: "refined" as const }) };
 }

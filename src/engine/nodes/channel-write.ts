@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { Type } from "../../protocol/schema.ts";
 import { Reducer } from "../../protocol/workflows/workflow.ts";
 import type { NodeType } from "../worker/node-type.ts";
@@ -35,10 +36,9 @@ export const channelWrite: NodeType = {
           value,
           undeclared: {
             reducer: reducer ?? "replace",
-            ...(ttlMs === undefined ? {} : { ttlMs }),
-            ...(maxSize === undefined ? {} : { maxSize }),
+            ...defined({ ttlMs, maxSize }),
           },
-          ...(schemaVersion === undefined ? {} : { schemaVersion }),
+          ...defined({ schemaVersion }),
         },
       ],
     };

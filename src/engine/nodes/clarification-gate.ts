@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AUTH_REQUIRED } from "../../protocol/gates/interrupt.ts";
 import { Questions } from "../../protocol/gates/interrupt-data.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
@@ -37,9 +38,9 @@ export const clarificationGate: NodeType = {
     const { questions, contextType, profile } = config as Config;
     const value = interrupt({
       kind: "clarification",
-      data: { questions, ...(contextType === undefined ? {} : { contextType }) },
+      data: { questions, ...defined({ contextType }) },
       ...timeoutOf(config),
-      ...(profile === undefined ? {} : { profile }),
+      ...defined({ profile }),
     });
     return { type: "completed", outputs: { ...(value as { answers: Record<string, unknown> }) } };
   },

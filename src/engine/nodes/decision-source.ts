@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { RunError } from "../../protocol/events.ts";
 import type { OrchestratorDecision } from "../../protocol/runs/orchestrator.ts";
 import { type Static, type TSchema, Type } from "../../protocol/schema.ts";
@@ -71,7 +72,7 @@ export const scripted: DecisionSource = {
       return { decision: { kind: "terminate", reason } };
     }
     const { mockConfidence } = config as Script;
-    return { decision, ...(mockConfidence === undefined ? {} : { confidence: mockConfidence }) };
+    return { decision, ...defined({ confidence: mockConfidence }) };
   },
 };
 

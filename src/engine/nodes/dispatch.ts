@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { childrenOfVisit } from "../../protocol/evolve/children.ts";
 import { own } from "../../protocol/own.ts";
 import {
@@ -64,7 +65,7 @@ function mayProceed({ node, run, interrupt }: NodeContext, decision: Orchestrato
           confidence,
           floor: CONFIDENCE_FLOOR,
           escalationKind: "clarify",
-          ...(workerId === undefined ? {} : { workerId }),
+          ...defined({ workerId }),
           parentRunId: run.runId,
           originalDecision: decision,
         },

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { misplacedRule, unenforcedRule } from "../../protocol/gates/interrupt-data.ts";
 import { Type } from "../../protocol/schema.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
@@ -63,8 +64,7 @@ export function artifactOf(
     artifactId: artifactId ?? node.id,
     artifactType: artifactType ?? node.artifactType ?? "approval",
     title: title ?? (node.name === "" ? node.id : node.name),
-    ...(description === undefined ? {} : { description }),
-    ...(artifactData === undefined ? {} : { artifactData }),
+    ...defined({ description, artifactData }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AUTH_REQUIRED } from "../../protocol/gates/interrupt.ts";
 import { APPROVER_FIELDS, GOVERNED_FIELDS } from "../../protocol/gates/interrupt-data.ts";
 import { NamedEvidence, vagueEvidence } from "../../protocol/promotion/evidence.ts";
@@ -69,7 +70,7 @@ export const governedGate: NodeType = {
       },
       profile: AUTH_REQUIRED,
       ...timeoutOf(config),
-      ...(resumeSchema === undefined ? {} : { resumeSchema }),
+      ...defined({ resumeSchema }),
     });
     const approved = outcome === "granted";
     const decision = approved ? "granted" : "rejected";
@@ -79,8 +80,7 @@ export const governedGate: NodeType = {
       outcome: decision,
       action: approved ? "accept" : "reject",
       approved,
-      ...(reason === undefined ? {} : { reason }),
-      ...(by === undefined ? {} : { decidedBy: by }),
+      ...defined({ reason, decidedBy: by }),
     };
     return { type: "completed", outputs, ...(approved ? {} : { verdict: "rejected" as const }) };
   },
@@ -101,8 +101,7 @@ function evidenceNamed({ requiredEval }: Config, inputs: Readonly<Record<string,
   if (requiredEval === undefined) return {};
   const { evalRunId, agentVersion } = inputs;
   const named = {
-    ...(evalRunId === undefined ? {} : { evalRunId }),
-    ...(agentVersion === undefined ? {} : { agentVersion }),
+    ...defined({ evalRunId, agentVersion }),
   };
   return matches(NamedEvidence, named) ? { evidence: named } : {};
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AUTH_REQUIRED, INTERRUPT_KINDS, type InterruptKind } from "../../protocol/gates/interrupt.ts";
 import { hostsMember, INTERRUPT_DATA } from "../../protocol/gates/interrupt-data.ts";
 import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
@@ -42,8 +43,7 @@ export const interrupt: NodeType = {
       kind,
       data: { ...(kind === "approval" ? approvalDefaults(node) : {}), ...data, ...inputs },
       ...timeoutOf(config),
-      ...(resumeSchema === undefined ? {} : { resumeSchema }),
-      ...(profile === undefined ? {} : { profile }),
+      ...defined({ resumeSchema, profile }),
     });
     if (answer.timedOut) return failed("interrupt_timeout", `Node ${node.id}: no answer was given, timed out.`);
     if (kind !== "approval" && !isRejection(kind, answer.value)) {

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { childrenOfVisit } from "../../protocol/evolve/children.ts";
 import { Mapping } from "../../protocol/runs/orchestrator.ts";
 import { type Child, visitOf } from "../../protocol/runs/run.ts";
@@ -39,7 +40,7 @@ export const subWorkflow: NodeType = {
     }
     return {
       type: "dispatch",
-      ...(childRunId === undefined ? {} : { childRunId }),
+      ...defined({ childRunId }),
       workflowId,
       inputs: { ...inputs, ...mapped(inputMapping, run.variables) },
       inputsFrom: inputMapping,
@@ -64,7 +65,7 @@ function ended({ onChildFailure, outputMapping = {} }: Config, childRunId: strin
   }
   const code = failureCode(child);
   const message = error?.message ?? `Run ${childRunId} of the sub-workflow was ${childStatus}.`;
-  const details = { childRunId, ...(error === undefined ? {} : { childError: error }) };
+  const details = { childRunId, ...defined({ childError: error }) };
   if (onChildFailure === "absorb") {
     return { type: "completed", outputs: { childRunId, childStatus, error: { code, message, details } } };
   }

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { type Address, addressesOf, type Guard } from "./guard.ts";
 
@@ -71,7 +72,7 @@ function post(
       agent: false,
       lookup: only(addresses),
       signal,
-      ...(ca === undefined ? {} : { ca }),
+      ...defined({ ca }),
     };
     const request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, options);
     let answered = false;

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Voter } from "../../protocol/gates/gate-rules.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -101,7 +102,7 @@ export async function writeItem(
     queues: [{ type: "item", item: after.record }],
     ...(beside?.annotations === undefined ? {} : { annotations: beside.annotations }),
     ...(drafts.length === 0 ? {} : { audit: drafts }),
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   if (committed.ok) return view;
   const { refusal } = committed;

@@ -1,4 +1,5 @@
 import { agentsOfNode } from "../../protocol/agents/agent-of.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { QueueQuery } from "../../protocol/queues/api.ts";
 import type { RunStatus } from "../../protocol/runs/run-status.ts";
 import type { AnnotationQuery } from "../../store/port/judgments.ts";
@@ -57,9 +58,7 @@ function askedOf(query: QueueQuery): AnnotationQuery {
     state: "live",
     fromMs: fromMs(query),
     ...(flagged ? { flag: "open" } : {}),
-    ...(label === undefined ? {} : { label }),
-    ...(ratingMax === undefined ? {} : { ratingMax }),
-    ...(nodeId === undefined ? {} : { nodeId }),
+    ...defined({ label, ratingMax, nodeId }),
   };
 }
 
@@ -69,15 +68,13 @@ async function findEnded(host: Host, queue: Queue, query: QueueQuery, cursor: Qu
   const rows = await host.store.endedRuns(placeOf(queue), {
     after,
     limit: PAGE_ROWS,
-    ...(workflowId === undefined ? {} : { workflowId }),
-    ...(agentId === undefined ? {} : { agentId }),
-    ...(status === undefined ? {} : { status }),
+    ...defined({ workflowId, agentId, status }),
   });
   const subjects = rows
     .filter(({ runId }) => inSample(query, runId))
     .map(({ runId, workflowId, agentId: first, endedAtMs }) => ({
       runId,
-      ...(nodeId === undefined ? {} : { nodeId }),
+      ...defined({ nodeId }),
       workflowId,
       ...judgedAgent(agentId ?? first),
       position: endedAtMs,
@@ -129,7 +126,7 @@ export function subjectIn(run: RunIdentity, nodeId: string | undefined, position
   const [agentId] = agentsOfNode(run, nodeId);
   return {
     runId: run.runId,
-    ...(nodeId === undefined ? {} : { nodeId }),
+    ...defined({ nodeId }),
     workflowId: run.workflowId,
     ...judgedAgent(agentId),
     position,
@@ -138,7 +135,7 @@ export function subjectIn(run: RunIdentity, nodeId: string | undefined, position
 
 /** Of a run with several agents, the agent that the query asks for, else the first. */
 function judgedAgent(agentId: string | undefined): Pick<Subject, "agentId"> {
-  return agentId === undefined ? {} : { agentId };
+  return defined({ agentId });
 }
 
 /** Whether there is something to judge: a run whose workflow had no such node yet has not. */

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
@@ -45,7 +46,7 @@ export function newItem(host: Host, { record, rules }: Queue, subject: Subject):
     itemId: host.newId("itm"),
     queueId,
     tenant,
-    ...(workspace === undefined ? {} : { workspace }),
+    ...defined({ workspace }),
     runId,
     subject: subjectOf(subject),
     state: "open",

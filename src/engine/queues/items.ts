@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -39,10 +40,7 @@ export async function listItems(
   const found = await host.store.listQueueItems(caller, {
     queueId,
     limit: limit + 1,
-    ...(after === undefined ? {} : { after }),
-    ...(state === undefined ? {} : { state }),
-    ...(reviewer === undefined ? {} : { reviewer }),
-    ...(review === undefined ? {} : { reviewStatus: review }),
+    ...defined({ after, state, reviewer, reviewStatus: review }),
   });
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;
@@ -91,7 +89,7 @@ export async function addItems(host: Host, { caller, queueId, request, record }:
       ...(fresh.length === 0
         ? {}
         : { audit: [auditDraft(caller, host.nowMs(), queueId, { action: "queue.add", details })] }),
-      ...(outcome === undefined ? {} : { idempotency: outcome }),
+      ...defined({ idempotency: outcome }),
     });
     if (committed.ok) return answer;
     if (committed.refusal.type !== "queue") throw refused(committed.refusal);
@@ -147,7 +145,7 @@ async function itemFor(
       throw invalid("eventId", `${eventId} is no event of run ${runId}`);
     }
   }
-  const about = eventId === undefined ? {} : { eventId };
+  const about = defined({ eventId });
   const subject = { ...subjectIn(run, nodeId, host.nowMs()), ...about, addedBy: lookUp.by };
   return newItem(host, queue, subject);
 }

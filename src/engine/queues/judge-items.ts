@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { AnnotateRequest } from "../../protocol/judgments/annotation-api.ts";
 import type { AdjudicateRequest, JudgeRequest, QueueItemView } from "../../protocol/queues/api.ts";
@@ -96,7 +97,7 @@ async function annotations(
       ...(before === undefined ? {} : { supersedes: before.annotationId }),
     };
     const annotation = { ...(await annotationOf(host, caller, identityOf(run), request)), queueItemId: record.itemId };
-    records.push({ annotation, ...(before === undefined ? {} : { earlier: before }) });
+    records.push({ annotation, ...defined({ earlier: before }) });
   }
   const replaced = new Set(records.map(({ annotation }) => annotation.supersedes));
   const dropped = earlier.filter((one) => isCorrection(one.signal) && !replaced.has(one.annotationId));
@@ -106,7 +107,7 @@ async function annotations(
     ids: records.map(({ annotation }) => annotation.annotationId),
     beside: {
       annotations: [...(recorded.annotations ?? []), ...withdrawals],
-      ...(recorded.audit === undefined ? {} : { audit: recorded.audit }),
+      ...defined({ audit: recorded.audit }),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -31,7 +32,7 @@ export async function createQueue(
   const queue = queueOf({
     queueId: host.newId("que"),
     tenant,
-    ...(workspace === undefined ? {} : { workspace }),
+    ...defined({ workspace }),
     name: rules.name,
     revision: 1,
     createdAtMs: atMs,
@@ -96,7 +97,7 @@ async function write(
     tenant,
     queues: [{ type: "queue", queue: record }],
     audit: [auditDraft(caller, host.nowMs(), queueId, { action, details: { name, state } })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   if (committed.ok) return true;
   const { refusal } = committed;
@@ -140,7 +141,7 @@ export async function listQueues(
   }
   const found = await store.listQueues(caller, {
     limit: limit + 1,
-    ...(cursor === undefined ? {} : { before: cursor }),
+    ...defined({ before: cursor }),
   });
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
@@ -51,7 +52,7 @@ export async function visibleQueue(
 
 /** The rows that belong to a queue, whoever asks. */
 export function placeOf({ record: { tenant, workspace } }: Queue): Visibility {
-  return { tenant, ...(workspace === undefined ? {} : { workspace }) };
+  return { tenant, ...defined({ workspace }) };
 }
 
 export function requireOpenQueue({ state, record: { queueId } }: Queue): void {

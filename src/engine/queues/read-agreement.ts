@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AgreementQuery, QueueAgreement } from "../../protocol/queues/agreement-api.ts";
 import { wilson } from "../../statistics/wilson.ts";
@@ -69,7 +70,7 @@ async function judgedItems({ store }: Host, caller: Caller, queueId: string, bli
     const page = await store.listQueueItems(caller, {
       queueId,
       limit: PAGE,
-      ...(last === undefined ? {} : { after: last }),
+      ...defined({ after: last }),
     });
     for (const record of page) {
       const { item } = storedItem(record);

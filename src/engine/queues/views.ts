@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { QueueInfo, QueueItemState, QueueItemView, QueueView } from "../../protocol/queues/api.ts";
 import type { ReviewerProgress } from "../../store/port/judgments.ts";
 import { type FinalJudgment, isHeld, isJudged, judgmentsOf, type QueueItem, type Review } from "./decide/item.ts";
@@ -8,7 +9,7 @@ export function queueInfo({ record, state, rulesRevision, createdBy, rules }: Qu
   const { queueId, workspace, createdAtMs } = record;
   return {
     queueId,
-    ...(workspace === undefined ? {} : { workspace }),
+    ...defined({ workspace }),
     state,
     revision: rulesRevision,
     createdAt: iso(createdAtMs),
@@ -46,16 +47,15 @@ export function itemView({ rules }: Queue, stored: StoredItem, viewer: Viewer, n
     itemId,
     queueId,
     runId,
-    ...(nodeId === undefined ? {} : { nodeId }),
-    ...(eventId === undefined ? {} : { eventId }),
+    ...defined({ nodeId, eventId }),
     workflowId,
-    ...(agentId === undefined ? {} : { agentId }),
+    ...defined({ agentId }),
     state: item.state,
     round: item.round,
     required: item.required,
     judged: judgmentsOf(item).length,
     leased: item.reviews.filter((review) => isHeld(review, nowMs)).length,
-    ...(addedBy === undefined ? {} : { addedBy }),
+    ...defined({ addedBy }),
     createdAt: iso(createdAtMs),
     mine: mine === undefined ? null : myReview(mine),
     judgments: shown ? judgments(item) : null,
@@ -99,7 +99,7 @@ function finalView({ value, how, atMs, by, annotationIds }: FinalJudgment): NonN
     value,
     how,
     at: iso(atMs),
-    ...(by === undefined ? {} : { by }),
+    ...defined({ by }),
     ...(annotationIds === undefined ? {} : { annotationIds: [...annotationIds] }),
   };
 }

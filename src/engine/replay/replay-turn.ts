@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { type EventDraft, endsRun, type RunError, type RunEvent } from "../../protocol/events.ts";
 import type { ForkedFrom } from "../../protocol/runs/forked-from.ts";
 import { activeNodes, isActive, type NodeState, nodeOf, type Run, visitOf } from "../../protocol/runs/run.ts";
@@ -227,9 +228,7 @@ class ReplayTurn extends TurnBase {
       type,
       payload,
       eventId: name,
-      ...(cause === undefined ? {} : { causationId: cause }),
-      ...(nodeId === undefined ? {} : { nodeId }),
-      ...(sealed === undefined ? {} : { sealed }),
+      ...defined({ causationId: cause, nodeId, sealed }),
     } as EventDraft;
     this.#source.tell(index);
     this.append(draft, new Date(this.host.nowMs()).toISOString());

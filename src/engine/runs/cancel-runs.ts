@@ -1,4 +1,5 @@
 import { setImmediate as yieldToOthers } from "node:timers/promises";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { CancelRunsRequest, CancelRunsResponse } from "../../protocol/runs/cancel-operations.ts";
@@ -65,7 +66,7 @@ async function cancelWorkflow(host: Host, caller: Caller, workflowId: string, wo
   for (const status of CANCELLABLE) {
     let before: string | undefined;
     while (!work.isFull) {
-      const from = before === undefined ? {} : { before };
+      const from = defined({ before });
       const page = await host.store.listRuns(caller, {
         workflowId,
         status,

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type {
@@ -76,7 +77,7 @@ export async function bulkCancelRuns(
 ): Promise<BulkCancelResponse> {
   const cancelOne = async (runId: string) => {
     try {
-      const reason = request.reason === undefined ? {} : { reason: request.reason };
+      const reason = defined({ reason: request.reason });
       const cancel = (own: Caller) => cancelRun(host, { caller: own, runId, request: reason, record: () => undefined });
       const { status } = await withRoomOfItsOwn(host, caller, cancel);
       if (status === "completed" || status === "failed")
@@ -121,7 +122,7 @@ export function pauseRun(
     result: (run) => ({
       runId,
       status: "paused",
-      ...(run.pausedAt === undefined ? {} : { pausedAt: run.pausedAt }),
+      ...defined({ pausedAt: run.pausedAt }),
     }),
     audit: () => ({ action: "run.paused", details: { drainPolicy } }),
     record,

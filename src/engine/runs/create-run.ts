@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Owner } from "../../protocol/identity/identity.ts";
 import type { CreateRunRequest, CreateRunResponse } from "../../protocol/runs/api.ts";
@@ -85,14 +86,13 @@ export async function beginRun(
           expectedVersion: 0,
           events,
           run,
-          ...(lease === undefined ? {} : { lease }),
-          ...(dedupScope === undefined ? {} : { dedupScope }),
+          ...defined({ lease, dedupScope }),
         },
       ],
       ...beside,
       ...creationLimits(host),
       audit: [auditDraft(caller, nowMs, runId, { action: "run.created", details: { workflowId: run.workflowId } })],
-      ...(outcome === undefined ? {} : { idempotency: outcome }),
+      ...defined({ idempotency: outcome }),
     })
     .catch((error: unknown) => {
       if (lease) host.localWorker?.giveBack(caller.tenant);
@@ -130,5 +130,5 @@ function dedupScopeOf({ workspace }: Caller, { scopeId }: CreateRunRequest): str
 
 export function ownerOf(caller: Caller): Owner {
   const { tenant, workspace, principal } = caller;
-  return { tenant, ...(workspace === undefined ? {} : { workspace }), principal };
+  return { tenant, ...defined({ workspace }), principal };
 }

@@ -1,4 +1,5 @@
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { MASK, type RunEventDoc } from "../../protocol/events.ts";
 import { type AnnotationCounting, BUNDLE_VERSION, type TruncatedReason } from "../../protocol/runs/bundle-api.ts";
@@ -80,7 +81,7 @@ async function stateOf(host: Host, run: Run, shown: RunSnapshot): Promise<Readon
   const [first] = await host.store.readEvents(run.runId, 0, 1);
   const { inputs = {} } =
     first === undefined ? {} : (JSON.parse(first.body) as { payload: { inputs?: object } }).payload;
-  const ended = run.endedAt === undefined ? {} : { endedAt: run.endedAt };
+  const ended = defined({ endedAt: run.endedAt });
   // In the order of what one would miss most, because the first that finds no room is left out.
   return { runId, workflowId, status, startedAt, ...ended, ...(error && { error }), inputs, ...rest };
 }
@@ -120,7 +121,7 @@ async function bundledAnnotations(host: Host, run: Run, budget: ByteBudget) {
     const page = await store.annotationsOfRun(runId, after, PAGE_ROWS);
     for (const record of page) {
       const { signal, note, ...rest } = annotationDoc(record);
-      const written = maskValues({ signal, ...(note === undefined ? {} : { note }) }, secrets);
+      const written = maskValues({ signal, ...defined({ note }) }, secrets);
       const item = JSON.stringify(await scrubInTurns(scrubber, { ...rest, ...written }));
       const state = `${JSON.stringify(record.annotationId)}:${JSON.stringify(stateOfAnnotation(record, silenced))}`;
       await breathe(item);
@@ -140,7 +141,7 @@ function stateOfAnnotation(record: AnnotationRecord, silenced: ReadonlySet<strin
   return {
     state,
     actorKind,
-    ...(supersededBy === undefined ? {} : { supersededBy }),
+    ...defined({ supersededBy }),
     ...(silenced.has(annotationId) ? { muted: true } : {}),
   };
 }

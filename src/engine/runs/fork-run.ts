@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { RunEvent } from "../../protocol/events.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -49,7 +50,7 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
     by: caller.principal,
     starters: await startersBehind(host, source),
     sourceVersion: source.version,
-    ...(request.motivatedBy === undefined ? {} : { motivatedBy: request.motivatedBy }),
+    ...defined({ motivatedBy: request.motivatedBy }),
   };
   const { run, events } = await begun(host, from, history, source, command);
   const { runId, status } = run;
@@ -67,7 +68,7 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
   await create(host, run, events, {
     tenant: caller.tenant,
     audit: [auditDraft(caller, nowMs, runId, { action: "run.forked", details })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   return response;
 }
@@ -189,7 +190,7 @@ async function create(host: Host, run: Run, events: readonly RunEvent[], unit: U
   const lease = isTerminal(run.status) ? undefined : host.localWorker?.reserve(run.owner.tenant);
   let created = false;
   try {
-    const write = { runId: run.runId, expectedVersion: 0, events, run, ...(lease === undefined ? {} : { lease }) };
+    const write = { runId: run.runId, expectedVersion: 0, events, run, ...defined({ lease }) };
     const committed = await host.store.commit({ ...unit, ...creationLimits(host), runs: [write] });
     if (!committed.ok) throw refused(committed.refusal);
     created = true;

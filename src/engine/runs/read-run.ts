@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
@@ -91,14 +92,14 @@ async function pageOfScan(host: Host, visible: Visibility, query: ListQuery, cur
   let after = cursor;
   for (let step = 0; step < SCAN_STEPS; step++) {
     await ownTurn();
-    const place = after === undefined ? {} : { before: after };
+    const place = defined({ before: after });
     const sizes = await host.store.stateBytes(visible, { ...indexed, ...place, limit: SCAN_RUNS });
     const taken = fitting(sizes, SCAN_BYTES);
     const isLast = taken === sizes.length && taken < SCAN_RUNS;
     const beyond = isLast
       ? undefined
       : await host.store.runIdBeyond(visible, { ...indexed, ...place, limit: taken - 1 });
-    const end = beyond === undefined ? {} : { notBefore: beyond };
+    const end = defined({ notBefore: beyond });
     const page = await pageOf(host, visible, { ...query, ...end, limit: limit - runs.length }, after);
     runs.push(...page.runs);
     if (page.nextCursor !== undefined) return { runs, nextCursor: page.nextCursor };
@@ -115,7 +116,7 @@ async function pageOf(host: Host, visible: Visibility, rest: ListQuery, cursor?:
   const pause = pauses();
   for (let before = cursor; ; before = page.at(-1)?.runId) {
     const limit = Math.min(AT_ONCE, rest.limit - page.length);
-    const place = before === undefined ? {} : { before };
+    const place = defined({ before });
     const sizes = await host.store.stateBytes(visible, { ...rest, limit: limit + 1, ...place });
     const taken = fitting(sizes.slice(0, limit), PAGE_CHARACTERS - characters);
     const bytes = sum(sizes.slice(0, taken));

@@ -1,4 +1,5 @@
 import { type AgentFacts, namedAgent } from "../../protocol/agents/agent-of.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
@@ -18,7 +19,7 @@ export function identityOf(run: Run): RunIdentity {
     workflowHash,
     owner,
     ...(agentId === undefined ? {} : { metadata: { agentId } }),
-    ...(agent === undefined ? {} : { agent }),
+    ...defined({ agent }),
   };
 }
 

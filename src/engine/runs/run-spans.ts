@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import type { Span } from "../../protocol/runs/bundle-api.ts";
 import type { Run } from "../../protocol/runs/run.ts";
@@ -77,7 +78,7 @@ export class RunSpans {
       name,
       traceId: this.#traceId,
       spanId: spanIdOf(runId, sequence),
-      ...(parentSpanId === undefined ? {} : { parentSpanId }),
+      ...defined({ parentSpanId }),
       kind: "internal",
       startedAt: timestamp,
       status: { code: "unset" },

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { defined } from "../../protocol/defined.ts";
 import { ENGINE_VERSION, type EventDraft, type RunEvent } from "../../protocol/events.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Run, Scratch } from "../../protocol/runs/run.ts";
@@ -44,10 +45,10 @@ async function take(host: Host, command: ImportTape): Promise<ImportTapeResponse
   const tape: StoredTape = {
     runId,
     tenant,
-    ...(workspace === undefined ? {} : { workspace }),
+    ...defined({ workspace }),
     digest,
     header,
-    ...(name === undefined ? {} : { name }),
+    ...defined({ name }),
     records,
     bodies,
     importedBy: caller.principal,
@@ -64,7 +65,7 @@ async function take(host: Host, command: ImportTape): Promise<ImportTapeResponse
     workflows: await recordedWorkflow(host, tenant),
     tapes: [{ type: "import", tape }],
     audit: [auditDraft(caller, nowMs, runId, { action: "tape.imported", details })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   if (committed.ok) return response;
   const { refusal } = committed;
@@ -103,7 +104,7 @@ async function recordedRun(
   nowMs: number,
 ): Promise<{ run: Run; events: RunEvent[] }> {
   const metadata = {
-    tape: { digest, ...(name === undefined ? {} : { name }) },
+    tape: { digest, ...defined({ name }) },
     ...(agentId === undefined ? {} : { agentId: host.scrubber.scrubText(agentId) }),
   };
   const started: EventDraft = {

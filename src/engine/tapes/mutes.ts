@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { EventStretches, stretchOf } from "../../formats/tapes/sidecar/current-rows.ts";
 import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";
 import type { Store } from "../../store/port/store.ts";
@@ -35,7 +36,7 @@ export class Mutes {
     visible: Visibility,
     { runId, workflowId }: Pick<AnnotationQuery, "runId" | "workflowId">,
   ): Promise<Mutes> {
-    const only = { ...(runId === undefined ? {} : { runId }), ...(workflowId === undefined ? {} : { workflowId }) };
+    const only = { ...defined({ runId, workflowId }) };
     const runIds = new Set<string>();
     for await (const mute of annotations(store, visible, { ...MUTE, ...only })) runIds.add(mute.runId);
     return new Mutes(store, visible, runIds);
@@ -84,7 +85,7 @@ async function* annotations(
       ...query,
       order: "oldest",
       limit: PAGE,
-      ...(after === undefined ? {} : { after }),
+      ...defined({ after }),
     });
     yield* page;
     // A tenant may have muted thousands of runs: other requests have their turn between two pages.

@@ -3,6 +3,7 @@ import { judgmentOfRow, type RowJudgment } from "../../formats/tapes/sidecar/jud
 import { SUPERSEDES } from "../../formats/tapes/sidecar/new-row.ts";
 import { type RowLine, rowKey } from "../../formats/tapes/sidecar/row-lines.ts";
 import { agentFields, agentsOfNode } from "../../protocol/agents/agent-of.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";
 import type { Target } from "../../protocol/judgments/annotation.ts";
@@ -94,7 +95,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     const use = earlier === undefined ? nextUse(key) : 0;
     const annotationId = setting.idOf(place, key, use, earlier?.annotationId ?? "");
     const annotation = annotationOf(row, author, event, { annotationId, ...(earlier && { supersedes: earlier }) });
-    return { row, annotation, ...(earlier === undefined ? {} : { earlier }) };
+    return { row, annotation, ...defined({ earlier }) };
   }
 
   function nextUse(key: string): number {
@@ -146,12 +147,12 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     return {
       annotationId,
       tenant: owner.tenant,
-      ...(owner.workspace === undefined ? {} : { workspace: owner.workspace }),
+      ...defined({ workspace: owner.workspace }),
       runId,
       workflowId,
       ...agentFields(agentsOfNode(run, aboutNode)),
       target,
-      ...(aboutNode === undefined ? {} : { aboutNode }),
+      ...defined({ aboutNode }),
       signal: {
         ...said.signal,
         ...(label === undefined ? {} : { label: scrub(label) }),
@@ -165,7 +166,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
       state: "live",
       ...(supersedes === undefined ? {} : { supersedes: supersedes.annotationId }),
       ...(said.signal.kind === "flag" ? { flag: { status: "open" } } : {}),
-      ...(importedBy === undefined ? {} : { importedBy }),
+      ...defined({ importedBy }),
       tapeRow: text,
     };
   }

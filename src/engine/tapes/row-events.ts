@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { defined } from "../../protocol/defined.ts";
 import { isRecorded } from "../../protocol/tapes/api.ts";
 import type { TAPE_EVENTS } from "../../protocol/tapes/events.ts";
 import type { Store, StoredEvent } from "../../store/port/store.ts";
@@ -36,7 +37,7 @@ export class RowEvents {
     if (numbers.size === 0) return found;
     for await (const [number, { eventId, nodeId }] of this.#all()) {
       if (!numbers.has(number) || found.has(number)) continue;
-      found.set(number, { eventId, ...(nodeId === undefined ? {} : { nodeId }) });
+      found.set(number, { eventId, ...defined({ nodeId }) });
       if (found.size === numbers.size) break;
     }
     return found;

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { bodyHash } from "../../formats/tapes/digest.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
@@ -48,7 +49,7 @@ export async function storeBody(host: Host, { caller, run, request, record }: St
       },
     ],
     audit: [auditDraft(caller, nowMs, runId, { action: "tape.body_stored", details })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   if (!committed.ok) throw refused(committed.refusal);
   return response;

@@ -1,5 +1,6 @@
 import { readJson } from "../../formats/json/exact-json.ts";
 import { readTapeLine, type TapeHeader } from "../../formats/tapes/tape.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
@@ -19,8 +20,7 @@ export async function listTapes({ store }: Reading, visible: Visibility, query: 
   }
   const found = await store.listTapes(visible, {
     limit: limit + 1,
-    ...(digest === undefined ? {} : { digest }),
-    ...(cursor === undefined ? {} : { before: cursor }),
+    ...defined({ digest, before: cursor }),
   });
   const tapes = found.slice(0, limit).map(infoOf);
   const last = tapes.at(-1);
@@ -52,7 +52,7 @@ function infoOf(tape: StoredTape): TapeInfo {
   return {
     runId,
     digest,
-    ...(name === undefined ? {} : { name }),
+    ...defined({ name }),
     records,
     harnVersion: harn_version,
     ...(script_path === null ? {} : { scriptPath: script_path }),

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { AttemptOutcome, ClaimedDelivery } from "../../store/port/gates.ts";
 import type { Host } from "../host.ts";
 import type { OutboundAnswer } from "../outbound/call-out.ts";
@@ -43,8 +44,7 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
   const handBack = async ({ delivery }: Held, nextAtMs: number): Promise<void> => {
     const { deliveryId, attempts, lastStatus, lastError } = delivery;
     const last = {
-      ...(lastStatus === undefined ? {} : { lastStatus }),
-      ...(lastError === undefined ? {} : { lastError }),
+      ...defined({ lastStatus, lastError }),
     };
     await store.finishAttempt({ deliveryId, owner, state: "pending", attempts, nextAtMs, ...last, atMs: nowMs() });
   };

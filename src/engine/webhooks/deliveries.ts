@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -35,8 +36,7 @@ export async function listDeliveries(
   const found = await host.store.listDeliveries(visibilityOf(caller), {
     webhookId,
     limit: limit + 1,
-    ...(cursor === undefined ? {} : { before: cursor }),
-    ...(state === undefined ? {} : { state }),
+    ...defined({ before: cursor, state }),
   });
   const deliveries = found.slice(0, limit).map(deliveryInfo);
   const last = deliveries.at(-1);
@@ -55,7 +55,7 @@ export async function redeliver(
     throw new AppError("validation_error", { problem: "the webhook is disabled; enable it first", webhookId });
   }
   const nowMs = host.nowMs();
-  const details = deliveryId === undefined ? {} : { deliveryId };
+  const details = defined({ deliveryId });
   // First, so that nothing is ever sent again without a word of who wanted it.
   await host.store.commit({
     tenant: caller.tenant,

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type {
@@ -59,7 +60,7 @@ export async function registerWebhook(
       tenant: caller.tenant,
       webhooks: [{ type: "put", webhook }],
       audit: [auditDraft(caller, nowMs, webhookId, { action: "webhook.registered", details })],
-      ...(outcome === undefined ? {} : { idempotency: outcome }),
+      ...defined({ idempotency: outcome }),
     }),
   );
   return registered;
@@ -93,7 +94,7 @@ export async function deleteWebhook(
     tenant: caller.tenant,
     webhooks: [{ type: "delete", webhookId }],
     audit: [auditDraft(caller, host.nowMs(), webhookId, { action: "webhook.deleted", details: {} })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
 }
 
@@ -111,7 +112,7 @@ export async function enableWebhook(
     tenant: caller.tenant,
     webhooks: [{ type: "enable", webhookId }],
     audit: [auditDraft(caller, nowMs, webhookId, { action: "webhook.enabled", details: {} })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   return info;
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { RunEvent } from "../../protocol/events.ts";
 import { isInherited } from "../../protocol/runs/forked-from.ts";
 import type { Run } from "../../protocol/runs/run.ts";
@@ -63,7 +64,7 @@ function isEnabled({ disabledAtMs }: WebhookRecord): boolean {
 }
 
 function subscriptionOf({ webhookId, workspace, tags, events }: WebhookRecord): Subscription {
-  return { webhookId, ...(workspace === undefined ? {} : { workspace }), tags, types: typesMatching(events) };
+  return { webhookId, ...defined({ workspace }), tags, types: typesMatching(events) };
 }
 
 type Draft = Omit<DeliveryWrite, "deliveryId" | "atMs">;
@@ -73,7 +74,7 @@ function deliveriesOf(run: Run, event: RunEvent, known: readonly Subscription[])
   const { sequence, type: eventType } = event;
   // It happened in another run, or on another host, and whoever wanted to know was told of it there.
   if (isInherited(run, sequence) || isRecorded(run)) return [];
-  const place = owner.workspace === undefined ? {} : { workspace: owner.workspace };
+  const place = defined({ workspace: owner.workspace });
   const about = { ...place, runId, sequence, eventType };
   const wanted: Draft[] = [];
   for (const subscription of known) {

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { DeliveryState, WebhookRecord } from "../../store/port/gates.ts";
 import type { OutboundAnswer } from "../outbound/call-out.ts";
 
@@ -42,9 +43,7 @@ export type Health = Pick<WebhookRecord, "failures" | "failingSinceMs" | "circui
 export function healthOf({ failures, failingSinceMs, circuitUntilMs, disabledAtMs }: WebhookRecord): Health {
   return {
     failures,
-    ...(failingSinceMs === undefined ? {} : { failingSinceMs }),
-    ...(circuitUntilMs === undefined ? {} : { circuitUntilMs }),
-    ...(disabledAtMs === undefined ? {} : { disabledAtMs }),
+    ...defined({ failingSinceMs, circuitUntilMs, disabledAtMs }),
   };
 }
 

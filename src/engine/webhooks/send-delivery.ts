@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { WebhookRecord } from "../../store/port/gates.ts";
 import { callOut, type OutboundAnswer } from "../outbound/call-out.ts";
 import type { Outbound } from "../outbound/guard.ts";
@@ -59,7 +60,7 @@ function send(
     "x-openwop-delivery-id": deliveryId,
     ...more,
   };
-  const signal = sending.signal === undefined ? {} : { signal: sending.signal };
+  const signal = defined({ signal: sending.signal });
   return callOut(outbound, { url, headers, body, timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES, ...signal });
 }
 

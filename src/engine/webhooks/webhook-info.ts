@@ -1,4 +1,5 @@
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { DeliveryInfo, WebhookInfo } from "../../protocol/webhooks/api.ts";
 import type { DeliveryRecord, WebhookRecord } from "../../store/port/gates.ts";
 import { fingerprintOf } from "./signature.ts";
@@ -13,7 +14,7 @@ export function webhookInfo(
   const state = stateOf(webhook, nowMs);
   return {
     webhookId,
-    ...(workspace === undefined ? {} : { workspace }),
+    ...defined({ workspace }),
     url: scrubText(url),
     events: [...events],
     tags: tags.map((tag) => scrubText(tag)),
@@ -45,8 +46,7 @@ export function deliveryInfo(delivery: DeliveryRecord): DeliveryInfo {
     attempts,
     createdAt: new Date(delivery.atMs).toISOString(),
     ...(state === "pending" ? at("nextAttemptAt", delivery.nextAtMs) : {}),
-    ...(lastStatus === undefined ? {} : { lastStatus }),
-    ...(lastError === undefined ? {} : { lastError }),
+    ...defined({ lastStatus, lastError }),
     ...at("finishedAt", delivery.finishedAtMs),
   };
 }

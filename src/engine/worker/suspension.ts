@@ -1,4 +1,5 @@
 import { shownDigest } from "../../formats/gates/gate-digest.ts";
+import { defined } from "../../protocol/defined.ts";
 import { gateRules, tallyOf } from "../../protocol/gates/gate-rules.ts";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
 import { hostsMember } from "../../protocol/gates/interrupt-data.ts";
@@ -78,7 +79,6 @@ function answerOf({ status, outcome = "cancelled", reason, resolvedBy, resumeVal
     shown: data,
     timedOut: status === "expired",
     approvals: tallyOf({ votes }, gateRules(data)).granted,
-    ...(reason === undefined ? {} : { reason }),
-    ...(resolvedBy === undefined ? {} : { by: resolvedBy }),
+    ...defined({ reason, by: resolvedBy }),
   };
 }

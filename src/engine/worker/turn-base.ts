@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { EventDraft, RunEvent } from "../../protocol/events.ts";
 import { evolve, nodeOf, onceSeen, type Run, type Scratch } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
@@ -120,8 +121,7 @@ export abstract class TurnBase {
     const depends = {
       known: type !== undefined,
       missing,
-      ...(breach === undefined ? {} : { breach }),
-      ...(lacking === undefined ? {} : { lacking }),
+      ...defined({ breach, lacking }),
     };
     this.emit(beginNode(this.run, node, attempt, depends));
     if (nodeOf(this.run, node.id)?.status === "executing") this.invoke(node, false);

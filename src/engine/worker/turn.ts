@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { EventDraft, PayloadOf, RunEvent } from "../../protocol/events.ts";
 import { pinsAgain } from "../../protocol/evolve/agent.ts";
 import { own } from "../../protocol/own.ts";
@@ -175,7 +176,7 @@ class TurnInProgress extends TurnBase implements Turn {
 
   #pauseWhenDrained({ drainPolicy, reason }: NonNullable<Run["pause"]>): void {
     if (activeNodes(this.run).length > 0) return;
-    this.emit([{ type: "run.paused", payload: { drainPolicy, ...(reason === undefined ? {} : { reason }) } }]);
+    this.emit([{ type: "run.paused", payload: { drainPolicy, ...defined({ reason }) } }]);
   }
 
   /** A step that leaves its node as it was would be taken again and again, and hold up the whole process. */
@@ -197,7 +198,7 @@ class TurnInProgress extends TurnBase implements Turn {
     const timeoutMs = request.timeoutMs ?? (request.kind === "approval" ? this.host.gates.timeoutMs : undefined);
     const raised = raiseInterrupt(this.run, node.id, {
       ...request,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...defined({ timeoutMs }),
       interruptId: this.host.newId("int"),
       at: this.now(node),
       ...(correlation === undefined ? {} : { correlationId: correlationIdOf(correlation) }),

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { RegisterWorkflowResponse } from "../../protocol/workflows/api.ts";
 import type { DocumentWrite } from "../../store/port/documents.ts";
@@ -47,7 +48,7 @@ export async function registerWorkflow(host: Host, command: RegisterWorkflow): P
     workflows: [write],
     ...(documents.length === 0 ? {} : { documents }),
     audit: [auditDraft(caller, atMs, definition.id, { action: "workflow.registered", details })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   if (!committed.ok) throw refused(committed.refusal);
   return response;

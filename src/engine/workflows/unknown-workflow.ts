@@ -1,4 +1,5 @@
 import { closestTo } from "../../protocol/closest-to.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Host } from "../host.ts";
@@ -21,6 +22,6 @@ export async function unknownWorkflow(
     problem,
     field,
     workflowId,
-    ...(nearest === undefined ? {} : { nearest }),
+    ...defined({ nearest }),
   });
 }

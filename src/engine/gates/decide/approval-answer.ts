@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { GateRules } from "../../../protocol/gates/gate-rules.ts";
 import { APPROVAL_ACTIONS, type ApprovalAction } from "../../../protocol/gates/interrupt.ts";
@@ -80,7 +81,7 @@ export function plainAnswer(value: unknown, rules: GateRules): PlainAnswer {
 function answerOf(action: ApprovalAction, given: Readonly<Record<string, unknown>>): PlainAnswer {
   const feedback = (given["feedback"] ?? given["reason"] ?? given["comment"]) as string | undefined;
   const voter = given["voter"] as string | undefined;
-  const shared = { action, ...(feedback === undefined ? {} : { feedback }), ...(voter === undefined ? {} : { voter }) };
+  const shared = { action, ...defined({ feedback, voter }) };
   if (action === "refine") return { ...shared, refineFeedback: given["refineFeedback"] as Record<string, unknown> };
   if (action === "edit-accept") return { ...shared, edited: { data: given["editedArtifactData"] } };
   if (action !== "ask") return shared;

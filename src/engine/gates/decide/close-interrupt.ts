@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import type { EventDraft } from "../../../protocol/events.ts";
 import { type Interrupt, isGoverned } from "../../../protocol/gates/interrupt.ts";
 import type { PrincipalKind } from "../../../protocol/identity/identity.ts";
@@ -14,7 +15,7 @@ export interface Closing {
 /** The end of an interrupt: its node has what it waited for. */
 export function closeInterrupt({ nodeId, interruptId, kind }: Interrupt, closing: Closing): EventDraft[] {
   const { outcome, reason, resolvedBy, resolvedByKind = "user", resumeValue, at } = closing;
-  const value = resumeValue === undefined ? {} : { resumeValue };
+  const value = defined({ resumeValue });
   return [
     {
       type: "interrupt.resolved",
@@ -25,10 +26,10 @@ export function closeInterrupt({ nodeId, interruptId, kind }: Interrupt, closing
         kind,
         ...value,
         resolvedAt: at,
-        ...(resolvedBy === undefined ? {} : { resolvedBy }),
+        ...defined({ resolvedBy }),
         ...(resolvedByKind === "user" ? {} : { resolvedByKind }),
         outcome,
-        ...(reason === undefined ? {} : { reason }),
+        ...defined({ reason }),
       },
     },
     { type: "node.resumed", nodeId, payload: { nodeId, interruptId, ...value } },

@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft } from "../../../protocol/events.ts";
 import { strengthOf } from "../../../protocol/gates/counted-votes.ts";
@@ -50,7 +51,7 @@ function claimsOverride(value: unknown): boolean {
  */
 function mayReplace(earlier: Vote, given: GovernedAnswer, { principal, kind, makers }: Voter): boolean {
   if (given.override && earlier.action === "accept" && earlier.override !== true) return true;
-  const now = { voter: principal, principal, kind, ...(makers === undefined ? {} : { makers }) };
+  const now = { voter: principal, principal, kind, ...defined({ makers }) };
   return strengthOf(now) > strengthOf(earlier);
 }
 
@@ -102,7 +103,7 @@ function voted(counted: Counted): Ruling {
   const { interruptId, nodeId } = interrupt;
   const { principal } = answerer;
   const proven = evidence === undefined ? {} : { conditions: evidence.conditions };
-  const reason = given.reason === undefined ? {} : { reason: given.reason };
+  const reason = defined({ reason: given.reason });
   const subject = { interruptId, nodeId, gateId: gate.gateId };
   const verdict = verdictWith(counted);
   const audit = [
@@ -149,7 +150,7 @@ function voteEvent({ interrupt, answerer, given, eligibleBy, evidence }: Counted
       principal,
       principalKind: kind,
       action: actionOf(given),
-      ...(given.reason === undefined ? {} : { reason: given.reason }),
+      ...defined({ reason: given.reason }),
       ...(given.override ? { override: true as const } : {}),
       eligibleBy: [...eligibleBy],
       ...(earlier === undefined ? {} : { replaces: earlier.action }),
@@ -165,7 +166,7 @@ function gateEvents(counted: Counted): EventDraft[] {
   const { gateId } = gate;
   const { principal }: Voter = answerer;
   if (given.decision === "rejected") {
-    const reason = given.reason === undefined ? {} : { reason: given.reason };
+    const reason = defined({ reason: given.reason });
     return [{ type: "approval.rejected", nodeId, payload: { gateId, principal, ...reason } }];
   }
   const { granted, required } = tallyOf({ votes: votesWith(counted) }, rules);
@@ -194,7 +195,7 @@ function closing(
   verdict: "granted" | "rejected" | undefined,
 ): EventDraft[] {
   if (verdict === undefined) return [];
-  const reason = given.reason === undefined ? {} : { reason: given.reason };
+  const reason = defined({ reason: given.reason });
   const resolvedBy = answerer.principal;
   return closeInterrupt(interrupt, { outcome: verdict, ...reason, resolvedBy, resumeValue: given.value, at });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft } from "../../../protocol/events.ts";
 import { strengthOf } from "../../../protocol/gates/counted-votes.ts";
@@ -191,7 +192,7 @@ function voteEvent({ interrupt, given, voter, answerer, relay, eligibleBy, earli
       principal: answerer.principal,
       principalKind: answerer.kind,
       action: given.action,
-      ...(reason === undefined ? {} : { reason }),
+      ...defined({ reason }),
       ...(eligibleBy.length === 0 ? {} : { eligibleBy: [...eligibleBy] }),
       ...(earlier === undefined ? {} : { replaces: earlier.action }),
       ...(given.edited === undefined ? {} : { editedArtifactData: given.edited.data }),
@@ -211,13 +212,13 @@ function decided(counted: Counted, verdict: "granted" | "rejected"): EventDraft[
   const edited = given.edited ?? (verdict === "granted" ? interrupt.edited : undefined);
   const action = verdict === "granted" && edited !== undefined ? "edit-accept" : (given.action as ClosingAction);
   const what = {
-    ...(given.feedback === undefined ? {} : { feedback: given.feedback }),
+    ...defined({ feedback: given.feedback }),
     ...(given.refineFeedback === undefined ? {} : { refineFeedback: { ...given.refineFeedback } }),
     ...(edited === undefined ? {} : { editedArtifactData: edited.data }),
   };
   const resumeValue = { action, ...what, decidedBy, decidedAt: at };
   const outcome = verdict === "granted" ? "granted" : action === "refine" ? "refined" : "rejected";
-  const reason = given.feedback === undefined ? {} : { reason: given.feedback };
+  const reason = defined({ reason: given.feedback });
   return [
     { type: "approval.received", nodeId, payload: { nodeId, action, decidedBy, decidedAt: at, ...what } },
     ...closeInterrupt(interrupt, { outcome, ...reason, resolvedBy: decidedBy, resumeValue, at }),

@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Interrupt } from "../../../protocol/gates/interrupt.ts";
 import { reservedProblem } from "../../../protocol/identity/reserved-names.ts";
@@ -45,7 +46,7 @@ export function governedAnswer(value: unknown, { resumeSchema }: Pick<Interrupt,
     decision,
     override: override === true,
     value: rest,
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
     ...(voter === undefined ? {} : { voter: voter as string }),
   };
 }

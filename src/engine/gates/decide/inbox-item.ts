@@ -1,4 +1,5 @@
 import { shownDigest } from "../../../formats/gates/gate-digest.ts";
+import { defined } from "../../../protocol/defined.ts";
 import {
   gateRules,
   isSelfApproval,
@@ -48,7 +49,7 @@ export function shownItem({ runId, workflowId, interrupt }: Waiting, secrets: re
     ...(kind === "approval" ? approval(interrupt, secrets) : ANSWERED_BY_ONE),
     revision: revisionOf(interrupt),
     artifactDigest: shownDigest(interrupt, secrets),
-    ...(correlationId === undefined ? {} : { correlationId }),
+    ...defined({ correlationId }),
     ...(typeof description === "string" ? { description: maskValues(description, secrets) } : {}),
   };
 }
@@ -66,8 +67,7 @@ function approval(interrupt: Interrupt, secrets: readonly Secret[]) {
     votes: shownVotes(interrupt, secrets),
     actions: [...rules.actions],
     governed: rules.governed !== undefined,
-    ...(requiredRole === undefined ? {} : { requiredRole }),
-    ...(requiredScope === undefined ? {} : { requiredScope }),
+    ...defined({ requiredRole, requiredScope }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft, RunError } from "../../../protocol/events.ts";
 import { type Interrupt, type InterruptKind, isGoverned } from "../../../protocol/gates/interrupt.ts";
@@ -57,13 +58,12 @@ export function raiseInterrupt(
         key,
         data: shown,
         ...(resumeSchema === undefined ? {} : { resumeSchema: { ...resumeSchema } }),
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...defined({ timeoutMs }),
         runId: run.runId,
         nodeId,
         interruptId,
         requestedAt: at,
-        ...(correlationId === undefined ? {} : { correlationId }),
-        ...(profile === undefined ? {} : { profile }),
+        ...defined({ correlationId, profile }),
       },
     },
     ...olderTwin(nodeId, { kind, data, interruptId }),
@@ -141,7 +141,7 @@ function olderTwin(
         title,
         actions: words as ("accept" | "reject" | "refine" | "edit" | "ask")[],
         ...(approversList === undefined ? {} : { approversList: [...approversList] }),
-        ...(requiredApprovals === undefined ? {} : { requiredApprovals }),
+        ...defined({ requiredApprovals }),
       },
     },
   ];
@@ -166,10 +166,7 @@ function sinceLastTime(run: Run, nodeId: string, data: Raising["data"]): Readonl
   return {
     previous: {
       interruptId,
-      ...(outcome === undefined ? {} : { outcome }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(resolvedBy === undefined ? {} : { decidedBy: resolvedBy }),
-      ...(closedAt === undefined ? {} : { decidedAt: closedAt }),
+      ...defined({ outcome, reason, decidedBy: resolvedBy, decidedAt: closedAt }),
       ...reopening(before, run),
       changes: changesBetween(seen, data["artifactData"]),
     },
@@ -181,7 +178,7 @@ function reopening({ reopened, held, raisedIn }: Interrupt, run: Run): Readonly<
   const changes = held === undefined ? reopened : (run.branchChanges ?? []);
   if (changes === undefined) return {};
   return {
-    ...(raisedIn === undefined ? {} : { decidedFor: raisedIn }),
+    ...defined({ decidedFor: raisedIn }),
     ...(changes.length === 0 ? {} : { changedOptions: [...changes] }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { tokenAllowed, type Voter } from "../../../protocol/gates/gate-rules.ts";
 import { type Interrupt, isGoverned } from "../../../protocol/gates/interrupt.ts";
@@ -66,9 +67,7 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
       starters: startersOf(run),
       at,
       checkBinding,
-      ...(relay === undefined ? {} : { relay }),
-      ...(makersOfStarters === undefined ? {} : { makersOfStarters }),
-      ...(evidence === undefined ? {} : { evidence }),
+      ...defined({ relay, makersOfStarters, evidence }),
     };
     return isGoverned(interrupt) ? decideGovernedGate(answer) : decidePlainGate(answer);
   }

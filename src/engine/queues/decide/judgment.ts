@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import type { Signal } from "../../../protocol/judgments/annotation.ts";
 import type { AdjudicateRequest, QueueRules } from "../../../protocol/queues/api.ts";
 import { invalid } from "./rules.ts";
@@ -20,7 +21,7 @@ export function saidOf(rules: QueueRules, { value, note, correction }: Adjudicat
   if (correction !== undefined && rules.correction === "off") {
     throw invalid("correction", "this queue takes no corrections; annotate the run itself");
   }
-  const main: Said = { signal: signalOf(rules, value), ...(note === undefined ? {} : { note }) };
+  const main: Said = { signal: signalOf(rules, value), ...defined({ note }) };
   return correction === undefined ? [main] : [main, { signal: { kind: "correction", correction } }];
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import type { EventDraft, PayloadOf } from "../../../protocol/events.ts";
 import { CHAIN_EVENT } from "../../../protocol/runs/orchestrator-events.ts";
 import type { Child, Run } from "../../../protocol/runs/run.ts";
@@ -5,7 +6,7 @@ import type { Child, Run } from "../../../protocol/runs/run.ts";
 type Chain = PayloadOf<typeof CHAIN_EVENT>;
 
 export function chainEvent(nodeId: string, payload: Chain, causationId?: string): EventDraft {
-  return { type: CHAIN_EVENT, nodeId, payload, ...(causationId === undefined ? {} : { causationId }) };
+  return { type: CHAIN_EVENT, nodeId, payload, ...defined({ causationId }) };
 }
 
 /** How a worker ended, for the log of the run that handed it out; nothing of a child that is no worker. */

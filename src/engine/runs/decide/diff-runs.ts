@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import type { RunEventDoc } from "../../../protocol/events.ts";
 import { own } from "../../../protocol/own.ts";
 import type { EventDiff, Sides, StateDiff } from "../../../protocol/runs/fork-api.ts";
@@ -28,8 +29,7 @@ export function* diffStates(a: RunSnapshot, b: RunSnapshot): Generator<void, Sta
   const channels = yield* diffFields(a.channels, b.channels);
   return {
     ...(a.status === b.status ? {} : { status: { a: a.status, b: b.status } }),
-    ...(variables === undefined ? {} : { variables }),
-    ...(channels === undefined ? {} : { channels }),
+    ...defined({ variables, channels }),
   };
 }
 
@@ -41,10 +41,7 @@ function* diffFields(a: Fields = {}, b: Fields = {}): Generator<void, Record<str
   for (const name of names) {
     const [left, right] = [own(a, name), own(b, name)];
     if (!(yield* saySame(left ?? null, right ?? null))) {
-      differing.push([
-        name,
-        { ...(left === undefined ? {} : { a: left }), ...(right === undefined ? {} : { b: right }) },
-      ]);
+      differing.push([name, { ...defined({ a: left, b: right }) }]);
     }
     yield;
   }

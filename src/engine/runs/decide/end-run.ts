@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import type { EventDraft, RunError } from "../../../protocol/events.ts";
 import { deadlineMs } from "../../../protocol/runs/due-times.ts";
 import type { Run } from "../../../protocol/runs/run.ts";
@@ -5,10 +6,7 @@ import { cancelActive } from "./cancel-run.ts";
 
 /** The end of a failed run: what was active is cancelled first, the run's own event is the last of the log. */
 export function failRun(run: Run, error: RunError, failedNodeId?: string): EventDraft[] {
-  return [
-    ...cancelActive(run, "run failed"),
-    { type: "run.failed", payload: { error, ...(failedNodeId === undefined ? {} : { failedNodeId }) } },
-  ];
+  return [...cancelActive(run, "run failed"), { type: "run.failed", payload: { error, ...defined({ failedNodeId }) } }];
 }
 
 /** Nothing while there is time; else the breach and the end. `observed` is recorded and never computed again. */

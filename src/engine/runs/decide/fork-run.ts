@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft, RunEvent } from "../../../protocol/events.ts";
 import type { RunOptionsOverlay } from "../../../protocol/runs/fork-api.ts";
@@ -29,7 +30,7 @@ export function copyHistory({ runId, from, history, trace, newEventId }: Fork): 
   const names = new Map(history.map(({ eventId }) => [eventId, newEventId()]));
   const events = history.map((event): RunEvent => {
     const causationId = event.causationId === undefined ? undefined : names.get(event.causationId);
-    const cause = causationId === undefined ? {} : { causationId };
+    const cause = defined({ causationId });
     const copied = { ...event, runId, eventId: names.get(event.eventId) ?? newEventId(), ...cause };
     if (copied.type !== "run.started") return copied;
     // A fork is in the trace of the request that forked, not in that of its source.
@@ -86,10 +87,9 @@ export function beginBranch(
     enters: [...begins.enters, ...decided.starts],
     ...(decided.skips.length === 0 ? {} : { skips: [...decided.skips] }),
     ...(back === undefined && changes.length === 0 ? {} : { changes }),
-    ...(inputs === undefined ? {} : { inputs }),
+    ...defined({ inputs }),
     ...(configurable === undefined ? {} : { configurable, limits: runLimits(plan, merged, host) }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...defined({ tags, metadata }),
   };
   const masked = new Set([...plan.sensitivity.variables, ...(run.sensitive ?? [])]);
   const masksInputs = inputs !== undefined && Object.keys(inputs).some((name) => masked.has(name));

@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { DrainPolicy, EventDraft } from "../../../protocol/events.ts";
 import { isReplay } from "../../../protocol/runs/forked-from.ts";
@@ -18,7 +19,7 @@ export interface PauseRun {
 export function pauseRun(run: Run, command: PauseRun): EventDraft[] {
   refuseUnlessPausable(run);
   const { drainPolicy, by } = command;
-  const reason = command.reason === undefined ? {} : { reason: command.reason };
+  const reason = defined({ reason: command.reason });
   if (drainPolicy === "immediate" || activeNodes(run).length === 0) {
     return [{ type: "run.paused", payload: { drainPolicy, ...reason } }];
   }

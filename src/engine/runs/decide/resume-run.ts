@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft } from "../../../protocol/events.ts";
 import { isReplay } from "../../../protocol/runs/forked-from.ts";
@@ -12,7 +13,7 @@ export interface ResumeRun {
 /** A pause that has not taken effect yet is withdrawn; a paused run goes on. */
 export function resumeRun(run: Run, command: ResumeRun): EventDraft[] {
   const { runId, status: runStatus } = run;
-  const reason = command.reason === undefined ? {} : { reason: command.reason };
+  const reason = defined({ reason: command.reason });
   if (isTerminal(runStatus)) throw new AppError("run_terminal", { runId, runStatus });
   if (isReplay(run)) {
     throw new AppError("run_state_conflict", { runId, runStatus, problem: "a replay goes on by itself" });

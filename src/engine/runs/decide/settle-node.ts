@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { type EventDraft, MASK, type RunError } from "../../../protocol/events.ts";
 import { nodeOf, type Run, type Verdict } from "../../../protocol/runs/run.ts";
 import { maskFields } from "../../../protocol/runs/snapshot.ts";
@@ -84,7 +85,7 @@ function completed(
   nodeId: string,
   { outputs = {}, verdict }: Extract<NodeOutcome, { type: "completed" }>,
 ): EventDraft {
-  const payload = { nodeId, outputs: { ...outputs }, ...(verdict === undefined ? {} : { verdict }) };
+  const payload = { nodeId, outputs: { ...outputs }, ...defined({ verdict }) };
   const masked = plan.sensitivity.outputs.get(nodeId);
   if (!masked) return { type: "node.completed", nodeId, payload };
   return {

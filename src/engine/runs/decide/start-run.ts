@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { ENGINE_VERSION, type EventDraft } from "../../../protocol/events.ts";
 import type { Owner } from "../../../protocol/identity/identity.ts";
@@ -45,9 +46,7 @@ export function startRun(plan: Plan, command: StartRun): Extract<EventDraft, { t
     owner,
     limits: runLimits(plan, configurable, command.limits),
     ...(request.configurable === undefined ? {} : { configurable }),
-    ...(request.tags === undefined ? {} : { tags: request.tags }),
-    ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
-    ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl }),
+    ...defined({ tags: request.tags, metadata: request.metadata, callbackUrl: request.callbackUrl }),
     ...(parent === undefined ? {} : linkTo(parent)),
   };
   const masked = plan.sensitivity.variables;

@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import type { EventDraft, RunError } from "../../../protocol/events.ts";
 import { MASK } from "../../../protocol/events.ts";
 import { own } from "../../../protocol/own.ts";
@@ -96,8 +97,7 @@ function opened(
   const payload = {
     channel,
     reducer: rules.reducer,
-    ...(rules.maxSize === undefined ? {} : { maxSize: rules.maxSize }),
-    ...(rules.ttlMs === undefined ? {} : { ttlMs: rules.ttlMs }),
+    ...defined({ maxSize: rules.maxSize, ttlMs: rules.ttlMs }),
     ...(declared?.default === undefined ? {} : { default: declared.default }),
     ...(declared?.sensitive ? { sensitive: true } : {}),
   };

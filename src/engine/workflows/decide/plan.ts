@@ -1,3 +1,4 @@
+import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Sensitivity } from "../../../protocol/runs/snapshot.ts";
 import type { WorkflowDefinition } from "../../../protocol/workflows/workflow.ts";
@@ -54,6 +55,6 @@ function sensitivityOf(definition: WorkflowDefinition): Sensitivity {
   return {
     variables: new Set(definition.variables.filter((one) => one.sensitive).map((one) => one.name)),
     outputs,
-    ...(definition.configurableSchema === undefined ? {} : { options: definition.configurableSchema }),
+    ...defined({ options: definition.configurableSchema }),
   };
 }
