@@ -145,7 +145,7 @@ function rootMessage(tenant: string, stored: StoredCheckpoint, verifier: AuditVe
   const place = verifier.signedBy(merkleRoot, signature, checkpoint);
   // Without a key where none of ours made the signature: then the stored checkpoint was changed.
   const publicKey = place === undefined ? undefined : [verifier.publicKey, ...verifier.earlierPublicKeys][place];
-  return {
+  return defined({
     type: ROOT_EVENT,
     tenant,
     checkpoint,
@@ -153,9 +153,9 @@ function rootMessage(tenant: string, stored: StoredCheckpoint, verifier: AuditVe
     atSequence,
     merkleRoot,
     signature,
-    ...defined({ publicKey }),
+    publicKey,
     signedAt: new Date(atMs).toISOString(),
-  };
+  });
 }
 
 const TOO_MANY = 429;

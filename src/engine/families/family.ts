@@ -125,7 +125,7 @@ function cascade({ cancel, runId, status }: Run, nodeId: string): Cancellation {
     return { by, reason: reasonOf(status), parentRunId: runId, parentNodeId: nodeId };
   }
   const { reason = "parent-cancelled", parentRunId, parentNodeId } = cancel;
-  return { by, reason, parentRunId, ...defined({ parentNodeId }) };
+  return defined({ by, reason, parentRunId, parentNodeId });
 }
 
 function reasonOf(status: Run["status"]): string {

@@ -37,10 +37,7 @@ async function decideOne(
   { interruptId, resumeValue: value, revision, artifactDigest }: Item,
 ): Promise<Result> {
   const record = () => undefined;
-  const bound = {
-    interruptId,
-    ...defined({ revision, artifactDigest }),
-  };
+  const bound = defined({ interruptId, revision, artifactDigest });
   try {
     return {
       ok: true,

@@ -71,7 +71,7 @@ async function received(
   const { tenant, workspace, principal, keyId } = caller;
   const correlationId = correlationOf(request);
   const { value: payload, secrets } = await receivedAnswer(scrubber, request.payload);
-  const reach = { tenant, ...defined({ workspace }) };
+  const reach = defined({ tenant, workspace });
   return { event: { eventId, eventType, correlationId, payload, by: principal, keyId, reach }, secrets };
 }
 

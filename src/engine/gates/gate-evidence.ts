@@ -52,5 +52,5 @@ export async function evidenceFor(
 }
 
 function placeOf({ tenant, workspace }: Owner): Visibility {
-  return { tenant, ...defined({ workspace }) };
+  return defined({ tenant, workspace });
 }

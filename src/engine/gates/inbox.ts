@@ -40,7 +40,7 @@ export async function readInbox(host: Host, caller: Caller, query: GateQuery): P
     }
     if (rows.length < ROWS_AT_ONCE) return { items: await itemsOf(host, caller, found) };
   }
-  return { items: await itemsOf(host, caller, found), ...defined({ nextCursor: after }) };
+  return defined({ items: await itemsOf(host, caller, found), nextCursor: after });
 }
 
 /** A cursor is the id of an interrupt that the caller can see. */

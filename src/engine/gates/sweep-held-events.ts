@@ -42,7 +42,7 @@ export function sweepHeldEvents(host: Host, { everyMs, onError }: SweepSettings)
       leftAloneSinceMs = nowMs;
     }
     for (let swept = 0; swept < SWEPT_AT_ONCE && !stopping; swept += PAGE) {
-      const page = await host.store.heldEvents({ nowMs, limit: PAGE, ...defined({ after }) });
+      const page = await host.store.heldEvents(defined({ nowMs, limit: PAGE, after }));
       for (const held of page) await deliver(held).catch(onError);
       after = page.length < PAGE ? undefined : page.at(-1);
       if (after === undefined) return;

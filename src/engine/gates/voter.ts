@@ -12,7 +12,7 @@ import { roleTable } from "../identity/roles.ts";
  */
 export async function voterOf(host: Pick<Host, "store">, caller: Caller, owner: Owner): Promise<Voter> {
   const { tenant, workspace } = owner;
-  const place = { tenant, ...defined({ workspace }) };
+  const place = defined({ tenant, workspace });
   const { roles: bound, groups } = await host.store.membershipOf(place, caller.principal);
   const own = bound.some((role) => !Object.hasOwn(BUILT_IN_ROLES, role));
   const table = own ? await roleTable(host, place) : BUILT_IN_ROLES;

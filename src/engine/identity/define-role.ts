@@ -2,7 +2,8 @@ import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { DefineRoleRequest, ListRolesResponse, RoleInfo } from "../../protocol/identity/role-api.ts";
-import { BUILT_IN_ROLES, decideScope, type RoleTable, SCOPES_BY_NAME } from "../../protocol/identity/scopes.ts";
+import { BUILT_IN_ROLES, decideScope, SCOPES_BY_NAME } from "../../protocol/identity/scopes.ts";
+import { own } from "../../protocol/own.ts";
 import { auditDraft, type Recorder } from "../execute.ts";
 import { grantedScopes, mayHandOnScope } from "./grants.ts";
 import { commitKeys, type KeyHost, placeOf, requireHarmlessNames } from "./keys.ts";
@@ -79,8 +80,7 @@ export async function removeRole(host: KeyHost, caller: Caller, role: string, wi
   refuseBuiltIn(role);
   const place = placeOf(caller, wished);
   // One of the tenant holds in the workspace too, and is not the workspace's to remove.
-  const defined = await host.store.ownRoles(place.tenant, place.workspace);
-  const before = Object.hasOwn(defined, role) ? defined[role] : undefined;
+  const before = own(await host.store.ownRoles(place.tenant, place.workspace), role);
   if (before === undefined) throw new AppError("not_found", { what: "role", role });
   await requireHeld(host, caller, before);
   const bound = defined({ workspace: place.workspace });
@@ -100,8 +100,8 @@ async function requireRoom(
   { tenant, workspace }: Visibility,
   role: string,
 ): Promise<void> {
-  const defined = await store.ownRoles(tenant, workspace);
-  if (Object.hasOwn(defined, role) || Object.keys(defined).length < MAX_ROLES) return;
+  const roles = await store.ownRoles(tenant, workspace);
+  if (Object.hasOwn(roles, role) || Object.keys(roles).length < MAX_ROLES) return;
   const problem = `role: at most ${MAX_ROLES} roles are defined in one place; remove one that is not needed`;
   throw new AppError("validation_error", { problem, limit: MAX_ROLES });
 }
@@ -113,8 +113,7 @@ async function ownScopes(
   role: string,
   workspace: string | undefined,
 ): Promise<readonly string[] | undefined> {
-  const defined: RoleTable = await store.customRoles(tenant, workspace);
-  return Object.hasOwn(defined, role) ? defined[role] : undefined;
+  return own(await store.customRoles(tenant, workspace), role);
 }
 
 async function requireHeld(host: Pick<KeyHost, "store">, caller: Caller, scopes: readonly string[]): Promise<void> {

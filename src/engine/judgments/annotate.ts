@@ -26,7 +26,7 @@ export async function annotate(host: Host, { caller, run, request, record }: Ann
   const annotation = await annotationOf(host, caller, run, request);
   const outcome = record(annotation);
   const committed = await host.store.commit({
-    ...recording(caller, [{ annotation, ...defined({ earlier }) }]),
+    ...recording(caller, [defined({ annotation, earlier })]),
     ...defined({ idempotency: outcome }),
   });
   requireCommitted(committed);
@@ -85,7 +85,7 @@ export function recording(caller: Caller, records: readonly Recording[]): Unit {
     audit: records.map(({ annotation }) => {
       const { runId, annotationId, signal, target, supersedes } = annotation;
       const granularity = target.eventId !== undefined ? "event" : target.nodeId !== undefined ? "node" : "run";
-      const details = { kind: signal.kind, granularity, ...defined({ supersedes }) };
+      const details = defined({ kind: signal.kind, granularity, supersedes });
       return auditDraft(caller, annotation.createdAtMs, `${runId}/${annotationId}`, {
         action: "annotation.create",
         details,

@@ -58,10 +58,7 @@ function flagOf(here: AnnotationRecord, incoming: AnnotationRecord): AnnotationR
 }
 
 function endOf({ state, supersededBy, supersededAtMs, retraction }: AnnotationRecord) {
-  return {
-    state,
-    ...defined({ supersededBy, supersededAtMs, retraction }),
-  };
+  return defined({ state, supersededBy, supersededAtMs, retraction });
 }
 
 function flagPart({ flag }: AnnotationRecord): Pick<AnnotationRecord, "flag"> {

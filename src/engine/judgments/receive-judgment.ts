@@ -48,11 +48,7 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
 
   function here(judgment: Judgment, workspace: string | undefined, node: string | undefined) {
     const aboutNode = judgment.target.nodeId ?? node;
-    const arrival = {
-      tenant: caller.tenant,
-      ...defined({ workspace, aboutNode }),
-      importedBy: caller.principal,
-    };
+    const arrival = defined({ tenant: caller.tenant, workspace, aboutNode, importedBy: caller.principal });
     return recordOf(judgment, arrival);
   }
 }
@@ -110,7 +106,7 @@ async function aboutRun(
   const { runId, ...within } = target;
   const plan = await plans.byHash(run.workflowHash);
   const event = within.eventId === undefined ? undefined : await findEvent(runId, within.eventId);
-  const said = { signal, target: within, ...defined({ confidence }) };
+  const said = defined({ signal, target: within, confidence });
   try {
     checkAnnotation(said, principalKind(actorKind), { event, hasNode: (nodeId) => plan.graph.node.has(nodeId) });
   } catch (error) {

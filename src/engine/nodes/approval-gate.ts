@@ -75,7 +75,7 @@ function given(config: Readonly<Record<string, unknown>>): Record<string, unknow
 /** The artifact that is handed on is the one that was shown: a variable may have been written since. */
 function outcomeOf(nodeId: string, answer: Answer, required: number): NodeOutcome {
   const { outcome, reason, by, value, shown, timedOut, approvals } = answer;
-  const details = { nodeId, ...defined({ reason }) };
+  const details = defined({ nodeId, reason });
   if (timedOut) {
     const message = `Gate ${nodeId} stays closed: ${timedOutText(required, approvals)}.`;
     return {

@@ -38,7 +38,7 @@ export const clarificationGate: NodeType = {
     const { questions, contextType, profile } = config as Config;
     const value = interrupt({
       kind: "clarification",
-      data: { questions, ...defined({ contextType }) },
+      data: defined({ questions, contextType }),
       ...timeoutOf(config),
       ...defined({ profile }),
     });

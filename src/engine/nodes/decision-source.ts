@@ -72,7 +72,7 @@ export const scripted: DecisionSource = {
       return { decision: { kind: "terminate", reason } };
     }
     const { mockConfidence } = config as Script;
-    return { decision, ...defined({ confidence: mockConfidence }) };
+    return defined({ decision, confidence: mockConfidence });
   },
 };
 

@@ -100,9 +100,7 @@ function askedFor(value: unknown, resumeSchema: Config["resumeSchema"]): Readonl
 function evidenceNamed({ requiredEval }: Config, inputs: Readonly<Record<string, unknown>>) {
   if (requiredEval === undefined) return {};
   const { evalRunId, agentVersion } = inputs;
-  const named = {
-    ...defined({ evalRunId, agentVersion }),
-  };
+  const named = defined({ evalRunId, agentVersion });
   return matches(NamedEvidence, named) ? { evidence: named } : {};
 }
 

@@ -65,7 +65,7 @@ function ended({ onChildFailure, outputMapping = {} }: Config, childRunId: strin
   }
   const code = failureCode(child);
   const message = error?.message ?? `Run ${childRunId} of the sub-workflow was ${childStatus}.`;
-  const details = { childRunId, ...defined({ childError: error }) };
+  const details = defined({ childRunId, childError: error });
   if (onChildFailure === "absorb") {
     return { type: "completed", outputs: { childRunId, childStatus, error: { code, message, details } } };
   }

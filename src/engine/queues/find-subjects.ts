@@ -65,11 +65,10 @@ function askedOf(query: QueueQuery): AnnotationQuery {
 async function findEnded(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
   const { workflowId, agentId, status, nodeId } = query;
   const after = cursor.ended ?? { endedAtMs: fromMs(query), runId: "" };
-  const rows = await host.store.endedRuns(placeOf(queue), {
-    after,
-    limit: PAGE_ROWS,
-    ...defined({ workflowId, agentId, status }),
-  });
+  const rows = await host.store.endedRuns(
+    placeOf(queue),
+    defined({ after, limit: PAGE_ROWS, workflowId, agentId, status }),
+  );
   const subjects = rows
     .filter(({ runId }) => inSample(query, runId))
     .map(({ runId, workflowId, agentId: first, endedAtMs }) => ({

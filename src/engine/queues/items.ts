@@ -37,11 +37,10 @@ export async function listItems(
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const { queue } = await fillQueue(host, await visibleQueue(host, caller, queueId));
   const seat = await seatIn(host, caller, queue);
-  const found = await host.store.listQueueItems(caller, {
-    queueId,
-    limit: limit + 1,
-    ...defined({ after, state, reviewer, reviewStatus: review }),
-  });
+  const found = await host.store.listQueueItems(
+    caller,
+    defined({ queueId, limit: limit + 1, after, state, reviewer, reviewStatus: review }),
+  );
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;
   const items = page.map((record) => viewFor(host, seat, record));

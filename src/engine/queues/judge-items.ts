@@ -97,7 +97,7 @@ async function annotations(
       ...(before === undefined ? {} : { supersedes: before.annotationId }),
     };
     const annotation = { ...(await annotationOf(host, caller, identityOf(run), request)), queueItemId: record.itemId };
-    records.push({ annotation, ...defined({ earlier: before }) });
+    records.push(defined({ annotation, earlier: before }));
   }
   const replaced = new Set(records.map(({ annotation }) => annotation.supersedes));
   const dropped = earlier.filter((one) => isCorrection(one.signal) && !replaced.has(one.annotationId));

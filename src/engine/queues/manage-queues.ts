@@ -139,10 +139,7 @@ export async function listQueues(
   if (cursor !== undefined && !(cursor.startsWith("que-") && isId(cursor))) {
     throw invalid("cursor", "cursor is not one this host gave out");
   }
-  const found = await store.listQueues(caller, {
-    limit: limit + 1,
-    ...defined({ before: cursor }),
-  });
+  const found = await store.listQueues(caller, defined({ limit: limit + 1, before: cursor }));
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;
   const queues = page.map((record) => queueInfo(queueOf(record)));

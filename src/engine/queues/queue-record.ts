@@ -52,7 +52,7 @@ export async function visibleQueue(
 
 /** The rows that belong to a queue, whoever asks. */
 export function placeOf({ record: { tenant, workspace } }: Queue): Visibility {
-  return { tenant, ...defined({ workspace }) };
+  return defined({ tenant, workspace });
 }
 
 export function requireOpenQueue({ state, record: { queueId } }: Queue): void {

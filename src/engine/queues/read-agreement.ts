@@ -67,11 +67,7 @@ async function judgedItems({ store }: Host, caller: Caller, queueId: string, bli
   const items: QueueItem[] = [];
   let last: QueueItemRecord | undefined;
   for (let looked = 0; looked < ITEMS_MAX; looked += PAGE) {
-    const page = await store.listQueueItems(caller, {
-      queueId,
-      limit: PAGE,
-      ...defined({ after: last }),
-    });
+    const page = await store.listQueueItems(caller, defined({ queueId, limit: PAGE, after: last }));
     for (const record of page) {
       const { item } = storedItem(record);
       const shown = blindFor === undefined || showsOthers(item, blind, blindFor);

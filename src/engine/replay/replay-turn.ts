@@ -224,12 +224,7 @@ class ReplayTurn extends TurnBase {
     const cause = causationId === undefined ? undefined : this.#causeHere(index, causationId);
     const name = this.host.newId("evt");
     this.#names.set(eventId, name);
-    const draft = {
-      type,
-      payload,
-      eventId: name,
-      ...defined({ causationId: cause, nodeId, sealed }),
-    } as EventDraft;
+    const draft = defined({ type, payload, eventId: name, causationId: cause, nodeId, sealed }) as EventDraft;
     this.#source.tell(index);
     this.append(draft, new Date(this.host.nowMs()).toISOString());
     const node = nodeId === undefined ? undefined : this.plan.graph.node.get(nodeId);

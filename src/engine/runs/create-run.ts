@@ -80,15 +80,7 @@ export async function beginRun(
   const created = await host.store
     .commit({
       tenant: caller.tenant,
-      runs: [
-        {
-          runId,
-          expectedVersion: 0,
-          events,
-          run,
-          ...defined({ lease, dedupScope }),
-        },
-      ],
+      runs: [defined({ runId, expectedVersion: 0, events, run, lease, dedupScope })],
       ...beside,
       ...creationLimits(host),
       audit: [auditDraft(caller, nowMs, runId, { action: "run.created", details: { workflowId: run.workflowId } })],
@@ -130,5 +122,5 @@ function dedupScopeOf({ workspace }: Caller, { scopeId }: CreateRunRequest): str
 
 export function ownerOf(caller: Caller): Owner {
   const { tenant, workspace, principal } = caller;
-  return { tenant, ...defined({ workspace }), principal };
+  return defined({ tenant, workspace, principal });
 }

@@ -121,7 +121,7 @@ async function bundledAnnotations(host: Host, run: Run, budget: ByteBudget) {
     const page = await store.annotationsOfRun(runId, after, PAGE_ROWS);
     for (const record of page) {
       const { signal, note, ...rest } = annotationDoc(record);
-      const written = maskValues({ signal, ...defined({ note }) }, secrets);
+      const written = maskValues(defined({ signal, note }), secrets);
       const item = JSON.stringify(await scrubInTurns(scrubber, { ...rest, ...written }));
       const state = `${JSON.stringify(record.annotationId)}:${JSON.stringify(stateOfAnnotation(record, silenced))}`;
       await breathe(item);

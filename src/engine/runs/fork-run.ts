@@ -42,7 +42,7 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
   await checkMotive(host, command);
   const history = await historyOf(host, caller, source, fromSeq);
   const nowMs = host.nowMs();
-  const from: ForkedFrom = {
+  const from: ForkedFrom = defined({
     runId: sourceRunId,
     fromSeq,
     mode: request.mode,
@@ -50,8 +50,8 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
     by: caller.principal,
     starters: await startersBehind(host, source),
     sourceVersion: source.version,
-    ...defined({ motivatedBy: request.motivatedBy }),
-  };
+    motivatedBy: request.motivatedBy,
+  });
   const { run, events } = await begun(host, from, history, source, command);
   const { runId, status } = run;
   const { mode } = request;
@@ -190,7 +190,7 @@ async function create(host: Host, run: Run, events: readonly RunEvent[], unit: U
   const lease = isTerminal(run.status) ? undefined : host.localWorker?.reserve(run.owner.tenant);
   let created = false;
   try {
-    const write = { runId: run.runId, expectedVersion: 0, events, run, ...defined({ lease }) };
+    const write = defined({ runId: run.runId, expectedVersion: 0, events, run, lease });
     const committed = await host.store.commit({ ...unit, ...creationLimits(host), runs: [write] });
     if (!committed.ok) throw refused(committed.refusal);
     created = true;

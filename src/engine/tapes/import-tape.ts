@@ -104,7 +104,7 @@ async function recordedRun(
   nowMs: number,
 ): Promise<{ run: Run; events: RunEvent[] }> {
   const metadata = {
-    tape: { digest, ...defined({ name }) },
+    tape: defined({ digest, name }),
     ...(agentId === undefined ? {} : { agentId: host.scrubber.scrubText(agentId) }),
   };
   const started: EventDraft = {

@@ -36,7 +36,7 @@ export class Mutes {
     visible: Visibility,
     { runId, workflowId }: Pick<AnnotationQuery, "runId" | "workflowId">,
   ): Promise<Mutes> {
-    const only = { ...defined({ runId, workflowId }) };
+    const only = defined({ runId, workflowId });
     const runIds = new Set<string>();
     for await (const mute of annotations(store, visible, { ...MUTE, ...only })) runIds.add(mute.runId);
     return new Mutes(store, visible, runIds);

@@ -95,7 +95,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     const use = earlier === undefined ? nextUse(key) : 0;
     const annotationId = setting.idOf(place, key, use, earlier?.annotationId ?? "");
     const annotation = annotationOf(row, author, event, { annotationId, ...(earlier && { supersedes: earlier }) });
-    return { row, annotation, ...defined({ earlier }) };
+    return defined({ row, annotation, earlier });
   }
 
   function nextUse(key: string): number {

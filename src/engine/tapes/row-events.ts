@@ -37,7 +37,7 @@ export class RowEvents {
     if (numbers.size === 0) return found;
     for await (const [number, { eventId, nodeId }] of this.#all()) {
       if (!numbers.has(number) || found.has(number)) continue;
-      found.set(number, { eventId, ...defined({ nodeId }) });
+      found.set(number, defined({ eventId, nodeId }));
       if (found.size === numbers.size) break;
     }
     return found;

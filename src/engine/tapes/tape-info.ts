@@ -18,10 +18,7 @@ export async function listTapes({ store }: Reading, visible: Visibility, query: 
   if (cursor !== undefined && !(cursor.startsWith("run-") && isId(cursor))) {
     throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
   }
-  const found = await store.listTapes(visible, {
-    limit: limit + 1,
-    ...defined({ digest, before: cursor }),
-  });
+  const found = await store.listTapes(visible, defined({ limit: limit + 1, digest, before: cursor }));
   const tapes = found.slice(0, limit).map(infoOf);
   const last = tapes.at(-1);
   return found.length > limit && last ? { tapes, nextCursor: last.runId } : { tapes };

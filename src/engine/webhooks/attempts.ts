@@ -43,9 +43,7 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
 
   const handBack = async ({ delivery }: Held, nextAtMs: number): Promise<void> => {
     const { deliveryId, attempts, lastStatus, lastError } = delivery;
-    const last = {
-      ...defined({ lastStatus, lastError }),
-    };
+    const last = defined({ lastStatus, lastError });
     await store.finishAttempt({ deliveryId, owner, state: "pending", attempts, nextAtMs, ...last, atMs: nowMs() });
   };
 

@@ -33,11 +33,10 @@ export async function listDeliveries(
     throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
   }
   await visibleWebhook(host, caller, webhookId);
-  const found = await host.store.listDeliveries(visibilityOf(caller), {
-    webhookId,
-    limit: limit + 1,
-    ...defined({ before: cursor, state }),
-  });
+  const found = await host.store.listDeliveries(
+    visibilityOf(caller),
+    defined({ webhookId, limit: limit + 1, before: cursor, state }),
+  );
   const deliveries = found.slice(0, limit).map(deliveryInfo);
   const last = deliveries.at(-1);
   return found.length > limit && last ? { deliveries, nextCursor: last.deliveryId } : { deliveries };

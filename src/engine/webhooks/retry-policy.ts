@@ -41,10 +41,7 @@ export interface Moment {
 export type Health = Pick<WebhookRecord, "failures" | "failingSinceMs" | "circuitUntilMs" | "disabledAtMs">;
 
 export function healthOf({ failures, failingSinceMs, circuitUntilMs, disabledAtMs }: WebhookRecord): Health {
-  return {
-    failures,
-    ...defined({ failingSinceMs, circuitUntilMs, disabledAtMs }),
-  };
+  return defined({ failures, failingSinceMs, circuitUntilMs, disabledAtMs });
 }
 
 export function isDelivered(answer: OutboundAnswer): boolean {

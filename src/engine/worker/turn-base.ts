@@ -118,11 +118,7 @@ export abstract class TurnBase {
     const missing = (type?.requires ?? []).filter((name) => !this.host.runtimeCapabilities.has(name));
     const breach = loopBreach(this.plan, this.run, node);
     const lacking = lackingModel(this.host.model, type?.requiredModelCapabilities ?? []);
-    const depends = {
-      known: type !== undefined,
-      missing,
-      ...defined({ breach, lacking }),
-    };
+    const depends = defined({ known: type !== undefined, missing, breach, lacking });
     this.emit(beginNode(this.run, node, attempt, depends));
     if (nodeOf(this.run, node.id)?.status === "executing") this.invoke(node, false);
   }

@@ -176,7 +176,7 @@ class TurnInProgress extends TurnBase implements Turn {
 
   #pauseWhenDrained({ drainPolicy, reason }: NonNullable<Run["pause"]>): void {
     if (activeNodes(this.run).length > 0) return;
-    this.emit([{ type: "run.paused", payload: { drainPolicy, ...defined({ reason }) } }]);
+    this.emit([{ type: "run.paused", payload: defined({ drainPolicy, reason }) }]);
   }
 
   /** A step that leaves its node as it was would be taken again and again, and hold up the whole process. */

@@ -18,10 +18,5 @@ export async function unknownWorkflow(
   const nearest = closestTo(workflowId, known);
   const meant = nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
   const problem = `no workflow "${workflowId}" is registered${meant}; GET /v1/workflows lists what there is`;
-  return new AppError("validation_error", {
-    problem,
-    field,
-    workflowId,
-    ...defined({ nearest }),
-  });
+  return new AppError("validation_error", defined({ problem, field, workflowId, nearest }));
 }

@@ -81,7 +81,7 @@ export function plainAnswer(value: unknown, rules: GateRules): PlainAnswer {
 function answerOf(action: ApprovalAction, given: Readonly<Record<string, unknown>>): PlainAnswer {
   const feedback = (given["feedback"] ?? given["reason"] ?? given["comment"]) as string | undefined;
   const voter = given["voter"] as string | undefined;
-  const shared = { action, ...defined({ feedback, voter }) };
+  const shared = defined({ action, feedback, voter });
   if (action === "refine") return { ...shared, refineFeedback: given["refineFeedback"] as Record<string, unknown> };
   if (action === "edit-accept") return { ...shared, edited: { data: given["editedArtifactData"] } };
   if (action !== "ask") return shared;

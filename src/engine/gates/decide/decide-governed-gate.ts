@@ -51,7 +51,7 @@ function claimsOverride(value: unknown): boolean {
  */
 function mayReplace(earlier: Vote, given: GovernedAnswer, { principal, kind, makers }: Voter): boolean {
   if (given.override && earlier.action === "accept" && earlier.override !== true) return true;
-  const now = { voter: principal, principal, kind, ...defined({ makers }) };
+  const now = defined({ voter: principal, principal, kind, makers });
   return strengthOf(now) > strengthOf(earlier);
 }
 

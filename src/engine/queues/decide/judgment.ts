@@ -21,7 +21,7 @@ export function saidOf(rules: QueueRules, { value, note, correction }: Adjudicat
   if (correction !== undefined && rules.correction === "off") {
     throw invalid("correction", "this queue takes no corrections; annotate the run itself");
   }
-  const main: Said = { signal: signalOf(rules, value), ...defined({ note }) };
+  const main: Said = defined({ signal: signalOf(rules, value), note });
   return correction === undefined ? [main] : [main, { signal: { kind: "correction", correction } }];
 }
 

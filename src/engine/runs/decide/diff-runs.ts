@@ -41,7 +41,7 @@ function* diffFields(a: Fields = {}, b: Fields = {}): Generator<void, Record<str
   for (const name of names) {
     const [left, right] = [own(a, name), own(b, name)];
     if (!(yield* saySame(left ?? null, right ?? null))) {
-      differing.push([name, { ...defined({ a: left, b: right }) }]);
+      differing.push([name, defined({ a: left, b: right })]);
     }
     yield;
   }

@@ -6,7 +6,7 @@ import { cancelActive } from "./cancel-run.ts";
 
 /** The end of a failed run: what was active is cancelled first, the run's own event is the last of the log. */
 export function failRun(run: Run, error: RunError, failedNodeId?: string): EventDraft[] {
-  return [...cancelActive(run, "run failed"), { type: "run.failed", payload: { error, ...defined({ failedNodeId }) } }];
+  return [...cancelActive(run, "run failed"), { type: "run.failed", payload: defined({ error, failedNodeId }) }];
 }
 
 /** Nothing while there is time; else the breach and the end. `observed` is recorded and never computed again. */
