@@ -9,7 +9,7 @@ import type { IdempotencyOutcome, Refusal, Unit } from "../store/port/store.ts";
 import { endHeadOnly, familyWrites, withFamily, writesAbove } from "./families/family.ts";
 import { type FamilyReads, FamilyTooLarge } from "./families/family-reads.ts";
 import { serialize } from "./families/serialize.ts";
-import type { AuditNote, Ruling } from "./gates/decide/ruling.ts";
+import type { AuditNote, Ruling } from "./gates/decide/vote.ts";
 import type { Host } from "./host.ts";
 import { advanceRun } from "./runs/advance-run.ts";
 import { childRoom, creationLimits } from "./runs/creation-limits.ts";
@@ -22,7 +22,7 @@ import type { Plan } from "./workflows/decide/plan.ts";
 /** The idempotency outcome that a result would be recorded as; undefined when the request carries no key. */
 export type Recorder<T> = (result: T) => IdempotencyOutcome | undefined;
 
-export interface Command<T> {
+interface Command<T> {
   readonly runId: string;
   readonly caller: Caller;
   /**

@@ -1,5 +1,4 @@
-import type { AuditNote } from "../engine/gates/decide/ruling.ts";
-import type { Relay } from "../engine/gates/decide/vote-origin.ts";
+import type { AuditNote, Relay } from "../engine/gates/decide/vote.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Voter } from "../protocol/gates/gate-rules.ts";
 import { decideScope, type RoleTable } from "../protocol/identity/scopes.ts";

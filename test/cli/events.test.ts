@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { correlationIdOf } from "../../src/engine/gates/correlation.ts";
+import { correlationIdOf } from "../../src/formats/gates/gate-digest.ts";
 import { newOrder, payment, waitsForPayment } from "../../src/testing/external-events.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { workflowFolder } from "./assay.ts";

@@ -1,5 +1,5 @@
 import type { TokenKey } from "../../engine/gates/interrupt-token.ts";
-import type { TrustedRelay } from "../../engine/gates/relayed-voter.ts";
+import type { TrustedRelay } from "../../engine/gates/voter.ts";
 
 // The formats of settings that are lists or addresses. A mistake is a plain Error that continues a sentence beginning with the name
 // of the setting; it never repeats a secret.

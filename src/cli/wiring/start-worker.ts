@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { sweepHeldEvents } from "../../engine/gates/sweep-held-events.ts";
+import { sweepHeldEvents } from "../../engine/gates/held-events.ts";
 import type { Host } from "../../engine/host.ts";
 import { correctTimes } from "../../engine/runs/correct-times.ts";
 import { startWorker, type Worker } from "../../engine/worker/worker.ts";

@@ -8,7 +8,7 @@ export interface Rollback {
 }
 
 /** What an operator who accepts a rollback says of it. */
-export interface Acceptance {
+interface Acceptance {
   readonly by: string;
   readonly reason: string;
 }

@@ -25,7 +25,7 @@ export interface Anchors {
 }
 
 /** A chain that does not contain what was signed before. */
-export interface AnchorConflict {
+interface AnchorConflict {
   /** Where the chain differs from the anchor. */
   readonly atSeq: number;
   readonly problem: string;

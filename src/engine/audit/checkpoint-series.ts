@@ -3,7 +3,7 @@ import { merkleRoot } from "./merkle.ts";
 import type { AuditVerifier } from "./signer.ts";
 
 /** A checkpoint and, where it is known, what it says about the one before. */
-export type ClaimedCheckpoint = AuditCheckpoint & { readonly prevSequence?: number };
+type ClaimedCheckpoint = AuditCheckpoint & { readonly prevSequence?: number };
 
 /**
  * Checks checkpoints against the hashes of the entries they cover, both given in ascending order and in any mixture.

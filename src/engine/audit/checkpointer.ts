@@ -9,7 +9,7 @@ import { type AuditSigner, checkpointName } from "./signer.ts";
 import { UnsignedSince } from "./unsigned-since.ts";
 import { verifyAudit } from "./verify.ts";
 
-export interface CheckpointSettings {
+interface CheckpointSettings {
   /** The most entries one checkpoint covers. */
   readonly intervalEntries: number;
   /** The longest that an entry waits for a checkpoint when fewer come. */

@@ -4,7 +4,7 @@ import { CheckpointSeries } from "./checkpoint-series.ts";
 import { type CopyHeader, type CopyLine, readCopyLine, unusable } from "./copy-line.ts";
 import { auditVerifier } from "./signer.ts";
 
-export interface AuditCopyResult {
+interface AuditCopyResult {
   readonly tenant: string;
   /** The key the checkpoints were checked with. Compare it with what discovery published, or give it. */
   readonly publicKey: string;
@@ -22,7 +22,7 @@ export interface AuditCopyResult {
 }
 
 /** Public keys that came another way than the copy; without one those of its header are used. */
-export interface TrustedKeys {
+interface TrustedKeys {
   readonly publicKey?: string;
   /** Newest first. */
   readonly earlierPublicKeys?: readonly string[];

@@ -4,7 +4,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { Audit } from "../../store/port/store.ts";
 
 /** An entry, or only its place when what is stored there can no longer be read as one. */
-export type ChainItem = AuditEntry | { readonly atSequence: number; readonly unreadable: true };
+type ChainItem = AuditEntry | { readonly atSequence: number; readonly unreadable: true };
 
 /** Some milliseconds of work. */
 const PAGE = 200;

@@ -14,7 +14,7 @@ export interface RootReceiver {
   readonly secret: string;
 }
 
-export interface RootSenderSettings extends RootReceiver {
+interface RootSenderSettings extends RootReceiver {
   /** Checkpoints that are read at once. */
   readonly batchMax: number;
   readonly sweepMs: number;

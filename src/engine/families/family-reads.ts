@@ -10,7 +10,7 @@ const LARGE_FAMILY = 1_048_576;
 const RUNS_ABOVE = 2;
 
 /** A relative is large, and the reader does not hold the turn for large families. */
-export class LargeFamily extends AppError {
+class LargeFamily extends AppError {
   constructor() {
     super("unavailable", { reason: "other large families are being written" });
   }

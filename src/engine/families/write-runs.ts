@@ -6,7 +6,7 @@ import { stamp } from "../runs/stamp.ts";
 import { familyWrites, withFamily } from "./family.ts";
 import type { FamilyReads } from "./family-reads.ts";
 
-export interface RunChange {
+interface RunChange {
   readonly run: Run;
   readonly events: readonly EventDraft[];
 }

@@ -1,8 +1,9 @@
+import { correlationIdOf } from "../../formats/gates/gate-digest.ts";
 import type { AuditDraft } from "../../protocol/audit/audit.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { SendExternalEventRequest } from "../../protocol/gates/external-event-api.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
+import { type Caller, visibilityOf } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { Secret } from "../../protocol/runs/sensitive.ts";
 import type { ExternalEventRecord } from "../../store/port/gates.ts";
@@ -12,13 +13,11 @@ import { withRunsAbout } from "../families/waiting-runs.ts";
 import { writeRuns } from "../families/write-runs.ts";
 import type { Host } from "../host.ts";
 import { checked } from "../schemas/schema-checks.ts";
-import { correlationIdOf } from "./correlation.ts";
 import { deliverEvent, type EventRuling, requireConsistent } from "./decide/deliver-event.ts";
-import { answerOf, type EventAnswer, keyOf, type ReceivedEvent, recordOf } from "./event-record.ts";
-import { deliverHeld } from "./held-events.ts";
+import { answerOf, deliverHeld, type EventAnswer, keyOf, type ReceivedEvent, recordOf } from "./held-events.ts";
 import { receivedAnswer, withSecrets } from "./seal-answer.ts";
 
-export interface SendEvent {
+interface SendEvent {
   readonly caller: Caller;
   readonly request: SendExternalEventRequest;
   readonly record: Recorder<SentEvent>;
@@ -26,16 +25,15 @@ export interface SendEvent {
 
 export interface SentEvent {
   readonly answer: EventAnswer;
-  /** The event was here before, and this is what was answered then. */
+  /** Whether the event was received before; `answer` is that of the first time. */
   readonly replayed: boolean;
 }
 
 const ATTEMPTS = 20;
 
 /**
- * Gives an event to everything of the sender's reach that waits for it, in one commit, or holds it for the first that
- * will. The answer is kept in the same commit, so that the event counts once however often it is sent; what is refused
- * leaves no record and may be sent again.
+ * Delivers an event to all waiting interrupts that the sender can reach, in one commit, or holds it for the first that will wait. The
+ * answer is stored in the same commit, so an event that is sent again counts once. A refused event leaves no record and may be sent again.
  */
 export async function sendExternalEvent(host: Host, { caller, request, record }: SendEvent): Promise<SentEvent> {
   const { event, secrets } = await received(host.scrubber, caller, request);
@@ -50,14 +48,14 @@ export async function sendExternalEvent(host: Host, { caller, request, record }:
     }
     throw new AppError("run_version_conflict", { runId });
   } catch (error) {
-    // Nobody waits any more when the same event came first, a moment ago.
+    // The same event may have been delivered a moment ago by another request.
     const sent = error instanceof AppError ? await replay(host, event, record) : undefined;
     if (sent === undefined) throw error;
     return sent;
   }
 }
 
-/** Secrets in the payload are kept for the nodes that wait; what identifies the event is shown as it is and must not be one. */
+/** Secrets in the payload are kept for the waiting nodes. Id and type are shown to readers and must not be secrets. */
 async function received(
   scrubber: Host["scrubber"],
   caller: Caller,
@@ -68,14 +66,14 @@ async function received(
     if (scrubber.scrubText(text) === text) continue;
     throw new AppError("validation_error", { problem: `body/${name} looks like a credential; send another name` });
   }
-  const { tenant, workspace, principal, keyId } = caller;
+  const { principal, keyId } = caller;
   const correlationId = correlationOf(request);
   const { value: payload, secrets } = await receivedAnswer(scrubber, request.payload);
-  const reach = defined({ tenant, workspace });
-  return { event: { eventId, eventType, correlationId, payload, by: principal, keyId, reach }, secrets };
+  const event = { eventId, eventType, correlationId, payload, by: principal, keyId, reach: visibilityOf(caller) };
+  return { event, secrets };
 }
 
-/** The correlation itself or its id, and not both: they could name two waits. */
+/** The correlation or its id; both together could name two waits. */
 function correlationOf({ correlation, correlationId, payload }: SendExternalEventRequest): string {
   if (correlation !== undefined && correlationId === undefined) {
     requireConsistent(correlation, payload);
@@ -101,7 +99,7 @@ interface Delivering {
   readonly record: SendEvent["record"];
 }
 
-/** The refusal when somebody was faster: at one of the runs, or with the same event. */
+/** The refusal where another request changed one of the runs first, or sent the same event. */
 async function deliverOrHold(host: Host, event: ReceivedEvent, delivering: Delivering): Promise<SentEvent | Refusal> {
   const done = await withRunsAbout(host, event.reach, event, (runs) => deliverTo(host, runs, event, delivering));
   if ("stored" in done && done.stored?.state === "held") await offer(host, done.stored);
@@ -154,7 +152,7 @@ function delivered(event: ReceivedEvent, ruling: EventRuling, writes: ReadonlyMa
   return { status: 200, body: { eventId, correlationId, delivered } };
 }
 
-/** Undefined when it is not to be held. Whoever asks for that does not mind that nobody waits any more. */
+/** The answer for an event that is held; undefined where the request does not ask for that. */
 function held(event: ReceivedEvent, nowMs: number, holdMs: number | undefined): EventAnswer | undefined {
   if (holdMs === undefined) return undefined;
   const { eventId, correlationId } = event;
@@ -184,19 +182,16 @@ function heldAudit(event: ReceivedEvent, answer: EventAnswer | undefined, nowMs:
   return [auditDraft({ principal: by, keyId }, nowMs, correlationId, { action: "external_event.held", details })];
 }
 
-/**
- * Somebody may have begun to wait while the event was put aside. That it is held stands in any case: when this fails,
- * the sweep delivers it.
- */
+/** Delivers to an interrupt that began to wait while the event was being stored. The event is held already; where this fails, the sweep delivers. */
 async function offer(host: Host, event: ExternalEventRecord): Promise<void> {
   await deliverHeld(host, event).catch(() => {});
 }
 
-/** The first answer to this event, if it had one; it stands under the idempotency key of this request as well. */
+/** The first answer to this event, if it had one; recorded under the idempotency key of this request too. */
 async function replay(host: Host, event: ReceivedEvent, record: SendEvent["record"]): Promise<SentEvent | undefined> {
-  const standing = await host.store.readExternalEvent(keyOf(event));
-  if (standing === undefined || standing.expiresAtMs <= host.nowMs()) return undefined;
-  const sent: SentEvent = { answer: answerOf(standing), replayed: true };
+  const earlier = await host.store.readExternalEvent(keyOf(event));
+  if (earlier === undefined || earlier.expiresAtMs <= host.nowMs()) return undefined;
+  const sent: SentEvent = { answer: answerOf(earlier), replayed: true };
   const idempotency = record(sent);
   if (idempotency === undefined) return sent;
   const committed = await host.store.commit({ tenant: event.reach.tenant, idempotency });

@@ -12,7 +12,7 @@ import type { Host } from "../host.ts";
 import { queryInstant } from "../runs/query-instant.ts";
 import { pauses } from "../worker/pauses.ts";
 
-/** How gates fared that were opened within the time asked about; without `groupBy` only the total. One at a time for each tenant. */
+/** Figures about the gates that were opened within a time; without `groupBy` only the total. One at a time for each tenant. */
 export async function gateSummary(
   { store }: Pick<Host, "store">,
   visible: Visibility,
@@ -60,7 +60,7 @@ function shareOf(part: number, whole: number): number | null {
 function keyOf(groupBy: GateGrouping | undefined, key: string): GateSummaryResponse["groups"][number]["key"] {
   switch (groupBy) {
     case "node": {
-      // No id of a workflow has a space in it.
+      // Ids of workflows have no spaces.
       const space = key.indexOf(" ");
       return { workflowId: key.slice(0, space), nodeId: key.slice(space + 1) };
     }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { correlationIdOf } from "../../formats/gates/gate-digest.ts";
 import type { Store } from "../../store/port/store.ts";
 import { openPostgresStore } from "../../store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
@@ -10,9 +11,8 @@ import { accept } from "../../testing/family.ts";
 import { createDatabase } from "../../testing/postgres.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import type { Host } from "../host.ts";
-import { correlationIdOf } from "./correlation.ts";
 import { sendExternalEvent } from "./external-events.ts";
-import { sweepHeldEvents } from "./sweep-held-events.ts";
+import { sweepHeldEvents } from "./held-events.ts";
 
 type Order = ReturnType<typeof newOrder>;
 

@@ -2,29 +2,36 @@ import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
 import type { Voter } from "../../protocol/gates/gate-rules.ts";
-import type { InboxItem, InboxQuery, InboxResponse } from "../../protocol/gates/inbox-api.ts";
+import type {
+  DecideRequest,
+  DecideResponse,
+  InboxItem,
+  InboxQuery,
+  InboxResponse,
+} from "../../protocol/gates/inbox-api.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Secret } from "../../protocol/runs/sensitive.ts";
 import { secretsOf } from "../../protocol/runs/snapshot.ts";
 import type { StoredInterrupt } from "../../store/port/gates.ts";
 import type { Host } from "../host.ts";
-import { roomOf } from "../worker/run-room.ts";
+import { withReadRoom } from "../worker/run-room.ts";
 import { itemFor, type ShownItem, shownItem, voteOf, waitsFor } from "./decide/inbox-item.ts";
+import { resolveInterrupt } from "./resolve-interrupt.ts";
 import { voterOf } from "./voter.ts";
 
 const DEFAULT_LIMIT = 50;
 const ROWS_AT_ONCE = 200;
-/** What one request looks at: beyond it the page ends short, and its cursor goes on from there. */
+/** Rows that one request examines: beyond them the page ends short, with a cursor to continue from. */
 const ROWS_MAX = 2000;
 
-export type GateQuery = Omit<InboxQuery, "flagged" | "flaggedCursor">;
+type GateQuery = Omit<InboxQuery, "flagged" | "flaggedCursor">;
 
-/** What the caller may decide now, oldest first. A page may be short while there is more; then it has a cursor. */
+/** The open interrupts that the caller may decide, oldest first. A short page with a cursor is not the last. */
 export async function readInbox(host: Host, caller: Caller, query: GateQuery): Promise<InboxResponse> {
   const { limit = DEFAULT_LIMIT, cursor, mine, ...filter } = query;
   await requireCursor(host, caller, cursor);
-  const judges = votersFor(host, caller);
+  const voterFor = votersFor(host, caller);
   const nowMs = host.nowMs();
   const found: StoredInterrupt[] = [];
   let after = cursor;
@@ -34,7 +41,7 @@ export async function readInbox(host: Host, caller: Caller, query: GateQuery): P
     for (const row of rows) {
       if (found.length === limit) return { items: await itemsOf(host, caller, found), nextCursor: after as string };
       after = row.interruptId;
-      if (!waitsFor(row, await judges(row))) continue;
+      if (!waitsFor(row, await voterFor(row))) continue;
       const voted = voteOf(row.interrupt, caller.principal) !== undefined;
       if (mine === undefined || voted === (mine === "true")) found.push(row);
     }
@@ -50,21 +57,20 @@ async function requireCursor({ store }: Host, caller: Caller, cursor: string | u
   if (!given) throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
 }
 
-/** The caller as the workspaces see it, each asked once. */
+/** The caller as a voter in the workspaces of interrupts; each workspace is looked up once. */
 export function votersFor(host: Pick<Host, "store">, caller: Caller): (row: StoredInterrupt) => Promise<Voter> {
   const voters = new Map<string | undefined, Promise<Voter>>();
-  return ({ tenant, workspace }) => {
-    const owner = workspace === undefined ? { tenant } : { tenant, workspace };
-    const answerer = voters.get(workspace) ?? voterOf(host, caller, owner);
-    voters.set(workspace, answerer);
-    return answerer;
+  return (row) => {
+    const voter = voters.get(row.workspace) ?? voterOf(host, caller, row);
+    voters.set(row.workspace, voter);
+    return voter;
   };
 }
 
-/** Each is shown with the help of its whole run, and a run can be large. */
+/** Showing an interrupt takes its whole run, and a run can be large. */
 const RUNS_AT_ONCE = 8;
 
-/** A run is read once for all of its gates on the page: it may have hundreds. */
+/** A run is read once for all of its interrupts on the page: it may have hundreds. */
 async function itemsOf(host: Host, { principal }: Caller, rows: readonly StoredInterrupt[]): Promise<InboxItem[]> {
   const firsts = [...new Map(rows.map((row) => [row.runId, row])).values()];
   const secrets = new Map<string, readonly Secret[] | undefined>();
@@ -83,28 +89,71 @@ async function itemsOf(host: Host, { principal }: Caller, rows: readonly StoredI
 type Shows = Pick<Host, "store" | "plans" | "room">;
 
 /**
- * What is shown of an open interrupt, without the sensitive values of its run. Undefined when nobody can answer it here
- * and now: its run is being cancelled, or is one for a newer host.
+ * An open interrupt as an inbox shows it, with the sensitive values of its run masked. Undefined where it cannot be answered now: its run
+ * is being cancelled, or needs a newer host.
  */
 export async function showGate(host: Shows, row: StoredInterrupt): Promise<ShownItem | undefined> {
   const secrets = await secretsBehind(host, row);
   return secrets === undefined ? undefined : shownItem(row, secrets);
 }
 
-/** Large runs are read as there is room for them, and let go of at once: only their secrets are kept. */
-async function secretsBehind(host: Shows, { tenant, runId }: StoredInterrupt): Promise<readonly Secret[] | undefined> {
-  const releases: (() => void)[] = [];
-  const beforeLargeRead = async (bytes: number) => {
-    releases.push(await roomOf(host).read(bytes));
-  };
-  try {
-    const run = await host.store.readRun({ tenant, beforeLargeRead }, runId);
+/** The secrets of a run. A large run is read when there is room for it, and not kept. */
+function secretsBehind(host: Shows, { tenant, runId }: StoredInterrupt): Promise<readonly Secret[] | undefined> {
+  return withReadRoom(host, async (room) => {
+    const run = await host.store.readRun({ tenant, ...room }, runId);
     if (run === undefined || run.status === "cancelling" || run.engineVersion > ENGINE_VERSION) return undefined;
     // Its sensitive values are not known, so nothing of the gate can be shown; the first answer ends the run.
     if (run.stateOmitted !== undefined) return undefined;
     const { sensitivity } = await host.plans.byHash(run.workflowHash);
     return secretsOf(run, sensitivity);
-  } finally {
-    for (const release of releases) release();
+  });
+}
+
+type Item = DecideRequest["items"][number];
+type Result = DecideResponse["results"][number];
+
+const DECIDED_AT_ONCE = 16;
+
+/** One result per item, in order; one that fails does not stop the others. Answers to one run are given one after the other. */
+export async function decideInbox(host: Host, caller: Caller, { items }: DecideRequest): Promise<DecideResponse> {
+  const found = await Promise.all(items.map(({ interruptId }) => host.store.readInterrupt(caller, interruptId)));
+  const notFound = new AppError("interrupt_not_found");
+  const results: Result[] = items.map(({ interruptId }) => failed(host, interruptId, notFound));
+  const byRun = new Map<string, number[]>();
+  for (const [i, row] of found.entries()) {
+    if (row !== undefined) byRun.set(row.runId, [...(byRun.get(row.runId) ?? []), i]);
   }
+  const runs = [...byRun];
+  const work = async () => {
+    for (let run = runs.shift(); run !== undefined; run = runs.shift()) {
+      const [runId, places] = run;
+      for (const i of places) results[i] = await decideOne(host, caller, runId, items[i] as Item);
+    }
+  };
+  await Promise.all(Array.from({ length: DECIDED_AT_ONCE }, work));
+  return { results };
+}
+
+async function decideOne(
+  host: Host,
+  caller: Caller,
+  runId: string,
+  { interruptId, resumeValue: value, revision, artifactDigest }: Item,
+): Promise<Result> {
+  const record = () => undefined;
+  const bound = defined({ interruptId, revision, artifactDigest });
+  try {
+    return {
+      ok: true,
+      ...(await resolveInterrupt(host, { caller, runId, of: { interruptId }, value, bound, record })),
+    };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { ...failed(host, interruptId, error), runId };
+  }
+}
+
+/** Scrubbed like any other error: it repeats parts of the request, and is kept under an idempotency key. */
+function failed({ scrubber }: Host, interruptId: string, { code, message, details }: AppError): Result {
+  return scrubber.scrubValue({ interruptId, ok: false, error: { error: code, message, details: { ...details } } });
 }

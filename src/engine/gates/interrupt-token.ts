@@ -6,15 +6,15 @@ import { matches, type Static, Type } from "../../protocol/schema.ts";
 
 /**
  * A token is the credential for one interrupt of one run: `base64url(payload) "." base64url(HMAC-SHA256(secret, payload
- * part))`. Nothing in it is believed, or even parsed, before its MAC is found good.
+ * part))`. The payload is not parsed before its MAC has been verified.
  */
 export interface InterruptTokens {
-  /** How long a token is good for when its interrupt does not end sooner. */
+  /** How long a token is valid when its interrupt does not end sooner. */
   readonly ttlMs: number;
   mint(claims: NewClaims): string;
   /**
    * Throws `interrupt_not_found` for every text that is no token of this host, whatever its form, and
-   * `interrupt_expired` for a token of this host whose time is over.
+   * `interrupt_expired` for an expired token of this host.
    */
   read(token: string): Claims;
 }
@@ -44,14 +44,14 @@ export interface TokenKey {
   readonly secret: string;
 }
 
-export interface TokenSettings {
+interface TokenSettings {
   /** The first signs, all verify: that is how a key is replaced without cutting off tokens that are out there. */
   readonly keys: readonly [TokenKey, ...TokenKey[]];
   readonly nowMs: () => number;
   readonly ttlMs?: number;
 }
 
-export const TOKEN_TTL_MS = 1_800_000;
+const TOKEN_TTL_MS = 1_800_000;
 /** Room for the longest name a node can have: 128 control characters, which JSON writes with six letters each. */
 export const MAX_TOKEN_LENGTH = 1600;
 
@@ -94,7 +94,7 @@ function sameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Signed by us, and checked all the same: whoever else has the secret may sign anything. */
+/** Claims are checked although they are signed: another holder of the secret may sign anything. */
 function claimsOf(payload: string): Claims {
   let claims: unknown;
   try {
@@ -104,7 +104,7 @@ function claimsOf(payload: string): Claims {
   return claims;
 }
 
-/** One answer for malformed, forged and unknown tokens: their forms tell a caller nothing. The token is a credential and is not repeated. */
+/** One error for malformed, forged and unknown tokens, so that it reveals nothing. The token is a credential and is not repeated. */
 function unknown(): AppError {
   return new AppError("interrupt_not_found");
 }

@@ -10,21 +10,19 @@ import { secretsOf } from "../../protocol/runs/snapshot.ts";
 import { execute, type Recorder, visibleRun } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { makersOf, makersOfPrincipals } from "../identity/key-origin.ts";
-import type { Binding } from "./decide/bound-vote.ts";
-import { isRejection } from "./decide/governed-answer.ts";
+import { isRejection } from "./decide/gate-answer.ts";
 import { resolveInterrupt as decide, findInterrupt, type ResolveInterrupt } from "./decide/resolve-interrupt.ts";
-import type { Relay } from "./decide/vote-origin.ts";
+import type { Binding, Relay } from "./decide/vote.ts";
 import { evidenceFor } from "./gate-evidence.ts";
 import type { Claims } from "./interrupt-token.ts";
-import { namedVoter, relayFor } from "./relayed-voter.ts";
 import { receivedAnswer, withSecrets } from "./seal-answer.ts";
-import { TOKEN_HOLDER, voterOf } from "./voter.ts";
+import { namedVoter, relayFor, TOKEN_HOLDER, voterOf } from "./voter.ts";
 
-export interface Resolving {
+interface Resolving {
   readonly runId: string;
   readonly of: ResolveInterrupt["of"];
   readonly value: unknown;
-  /** What the answer was given for, as far as it says so. */
+  /** The interrupt, revision and artifact that the answer says it is for. */
   readonly bound?: Binding;
   readonly record: Recorder<ResolveInterruptResponse>;
   readonly seen?: Run;
@@ -46,21 +44,13 @@ export async function resolveInterrupt(
   return execute(host, {
     caller,
     runId,
-    // Somebody who says no needs nothing to be proven.
+    // A rejection needs no evidence.
     evidence: async (run) => (isRejection(value) ? undefined : evidenceFor(host, run, findInterrupt(run, asked))),
     decide: (run, { sensitivity }, evidence) => {
       const secrets = secretsOf(run, sensitivity);
-      const command = {
-        of: asked,
-        value: answer.value,
-        answerer,
-        makersOfStarters,
-        bound,
-        secrets,
-        nowMs: host.nowMs(),
-      };
-      const proven = defined({ evidence });
-      const ruling = decide(run, { ...command, ...proven, ...defined({ relay }) });
+      const { value } = answer;
+      const command = { of: asked, value, answerer, makersOfStarters, bound, secrets, nowMs: host.nowMs() };
+      const ruling = decide(run, { ...command, ...defined({ evidence, relay }) });
       return { ...ruling, events: withSecrets(ruling.events, answer.secrets) };
     },
     result: (run) => resolved(run, asked, voter),
@@ -71,8 +61,8 @@ export async function resolveInterrupt(
 }
 
 /**
- * The caller as the gate sees it, and the voter it names where it may relay. Who made the caller's key matters only where
- * several votes are counted, a vote is relayed, or voters must be independent; other gates are spared the look-up.
+ * The caller as a voter, and the voter it names if it may relay votes. The makers of the caller's key are looked up only where several votes
+ * are counted, a vote is relayed, or voters must be independent.
  */
 async function answererOf(
   host: Host,
@@ -97,13 +87,13 @@ function asksForMakers({ kind, data }: Interrupt): boolean {
   return required > 1 || requireIndependentVoters;
 }
 
-/** Makers of those behind the run, where they may not approve it. Starters that join later only exclude more voters. */
+/** Makers of the run's starters, where they may not approve it. Starters that join later only exclude more voters. */
 async function excludedMakers({ store }: Host, run: Run, interrupt: Interrupt | undefined): Promise<readonly string[]> {
   if (interrupt?.kind !== "approval" || !excludesMakersOfStarters(gateRules(interrupt.data))) return [];
   return makersOfPrincipals(store, run.owner.tenant, startersOf(run));
 }
 
-/** The interrupt that was meant, whatever the run does meanwhile: nobody votes on what they were not asked. */
+/** The interrupt that the caller has seen, by id: the run may raise another one at the same node meanwhile. */
 function askedOf(run: Run, of: ResolveInterrupt["of"]): ResolveInterrupt["of"] {
   const interrupt = findInterrupt(run, of);
   return interrupt === undefined ? of : { interruptId: interrupt.interruptId };
@@ -113,7 +103,7 @@ function isApproval(run: Run, of: ResolveInterrupt["of"]): boolean {
   return findInterrupt(run, of)?.kind === "approval";
 }
 
-/** Answers the one interrupt that a token is for. The token is all that is known of who does. */
+/** Answers the interrupt of a token. Of the caller only the token is known. */
 export async function resolveByToken(
   host: Host,
   { runId, interruptId, revision }: Claims,

@@ -1,26 +1,26 @@
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { type EventDraft, MASK } from "../../protocol/events.ts";
-import { own } from "../../protocol/own.ts";
+import { isObject, own } from "../../protocol/own.ts";
 import { maskPayload, maskValues, type Secret, secretsIn } from "../../protocol/runs/sensitive.ts";
 import { partsTaken, requireFewSecrets } from "../secrets/hide-secrets.ts";
 import { scrubInTurns } from "../secrets/scrub-in-turns.ts";
 
-export interface ReceivedAnswer {
-  /** The answer as the node gets it. */
+interface ReceivedAnswer {
+  /** The answer for the node. */
   readonly value: unknown;
-  /** The parts of it that readers see masked. */
+  /** Its parts that are masked for readers. */
   readonly secrets: readonly Secret[];
 }
 
 /** Members of an answer to an approval that are for readers: they are stored without secrets, and the node gets the same text. */
-const WORDS: ReadonlySet<string> = new Set([
+const FOR_READERS: ReadonlySet<string> = new Set([
   ...["action", "decision", "override", "voter", "decidedBy", "decidedAt"],
   ...["reason", "feedback", "refineFeedback", "comment", "question", "answer"],
 ]);
 
 /**
- * An answer to an interrupt, with the secrets in it kept for the node that asked, as those in the inputs of a run are. A secret that is too
- * short to be masked by its value wherever it turns up is masked for the node too: readers never see more than the scrubber lets through.
+ * An answer to an interrupt. Its secrets are kept for the node, like those in the inputs of a run. A secret that is too short to be masked by
+ * its value is masked for the node too, because it could not be masked where the node repeats it.
  */
 export async function receivedAnswer(
   scrubber: Scrubber,
@@ -38,19 +38,19 @@ export async function receivedAnswer(
 }
 
 function receivedApproval(given: Members, clean: Members, found: Secret[]): Members {
-  const data = Object.entries(clean).filter(([name]) => !WORDS.has(name));
+  const data = Object.entries(clean).filter(([name]) => !FOR_READERS.has(name));
   const kept = data.map(([name, member]) => [name, restored(own(given, name), member, found)]);
-  const words = Object.entries(clean).filter(([name]) => WORDS.has(name));
-  return { ...maskValues(Object.fromEntries(words), found), ...Object.fromEntries(kept) };
+  const texts = Object.entries(clean).filter(([name]) => FOR_READERS.has(name));
+  return { ...maskValues(Object.fromEntries(texts), found), ...Object.fromEntries(kept) };
 }
 
-/** The given value where all that the scrubber took can be masked by value, the clean one elsewhere. */
+/** The given value where all that the scrubber removed can be masked by value, the scrubbed one elsewhere. */
 function restored(given: unknown, clean: unknown, found: Secret[]): unknown {
   if (Object.is(given, clean)) return clean;
   if (typeof given === "string" && typeof clean === "string") return restoredText(given, clean, found);
   if (!isStructure(given) || !isStructure(clean)) return clean;
   const names = Object.keys(given);
-  // A name with a secret in it has no place of its own to be masked at: names stay as the scrubber left them, and so does what is under them.
+  // Names are not masked by value: where the scrubber changed one, the whole object stays scrubbed.
   if (!sameNames(names, Object.keys(clean))) return clean;
   const before: readonly unknown[] = Object.values(given);
   const after = Object.values(clean).map((item: unknown, i) => restored(before[i], item, found));
@@ -74,11 +74,7 @@ function isStructure(value: unknown): value is object {
 
 type Members = Readonly<Record<string, unknown>>;
 
-function isObject(value: unknown): value is Members {
-  return isStructure(value) && !Array.isArray(value);
-}
-
-/** Events that carry an answer, in any of its forms. */
+/** Events that contain an answer. */
 const CARRIERS: ReadonlySet<EventDraft["type"]> = new Set([
   "clarification.resolved",
   "approval.received",
@@ -86,10 +82,7 @@ const CARRIERS: ReadonlySet<EventDraft["type"]> = new Set([
   "interrupt.resolved",
 ]);
 
-/**
- * The events of an answer, with its secrets known to the run from the first event that holds one: that event and all later ones show them
- * masked and keep them sealed.
- */
+/** The events of an answer, with its secrets declared in the first event that has one: that event and all later ones are masked and sealed. */
 export function withSecrets(drafts: readonly EventDraft[], secrets: readonly Secret[]): readonly EventDraft[] {
   if (secrets.length === 0) return drafts;
   const first = drafts.findIndex((draft) => CARRIERS.has(draft.type) && holds(draft, secrets));

@@ -1,18 +1,19 @@
-import { defined } from "../../protocol/defined.ts";
 import type { Voter } from "../../protocol/gates/gate-rules.ts";
-import type { Caller, Owner } from "../../protocol/identity/identity.ts";
+import { type Caller, type Owner, type Visibility, visibilityOf } from "../../protocol/identity/identity.ts";
 import { BUILT_IN_ROLES, decideScope } from "../../protocol/identity/scopes.ts";
+import { isObject } from "../../protocol/own.ts";
+import type { KeyOutline } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
+import { openMakers, originsOf } from "../identity/key-origin.ts";
 import { roleTable } from "../identity/roles.ts";
+import type { Relay } from "./decide/vote.ts";
 
 /**
- * The caller as a gate sees it: what the principal is in the workspace of the run, read now. A key's own roles are
- * those of the key's workspace and count for nothing here. Somebody unknown has no role, and a role that nobody defines
- * is none.
+ * The caller as a voter: the principal's roles and groups in the workspace of the run, read now. The roles of the key are those of the
+ * key's workspace and do not count. An unknown principal has no roles, and roles that are not defined are left out.
  */
-export async function voterOf(host: Pick<Host, "store">, caller: Caller, owner: Owner): Promise<Voter> {
-  const { tenant, workspace } = owner;
-  const place = defined({ tenant, workspace });
+export async function voterOf(host: Pick<Host, "store">, caller: Caller, owner: Visibility): Promise<Voter> {
+  const place = visibilityOf(owner);
   const { roles: bound, groups } = await host.store.membershipOf(place, caller.principal);
   const own = bound.some((role) => !Object.hasOwn(BUILT_IN_ROLES, role));
   const table = own ? await roleTable(host, place) : BUILT_IN_ROLES;
@@ -21,5 +22,65 @@ export async function voterOf(host: Pick<Host, "store">, caller: Caller, owner: 
   return { principal, kind, roles, groups, grants: (scope) => decideScope({ keyScopes, roles }, scope, table).allowed };
 }
 
-/** Whoever holds a token: known by that alone. */
+/** The holder of a token, of whom nothing else is known. */
 export const TOKEN_HOLDER: Voter = { principal: "token", kind: "token", roles: [], groups: [], grants: () => false };
+
+type RelayHost = Pick<Host, "store" | "nowMs" | "gates">;
+
+/**
+ * Facts about a voter that a relay names. A voter is known if it has a valid key for the place of the run that the relay did not make, or by
+ * the setting `anyVoter`. Votes of a relay whose own key is not confirmed count as one.
+ */
+export async function relayFor(
+  host: RelayHost,
+  relay: Caller & { readonly makers: readonly string[] },
+  owner: Owner,
+  voter: string,
+): Promise<Relay> {
+  const { anyVoter = false, trustedRelays = [] } = host.gates;
+  const trusts = ({ tenant, principal }: TrustedRelay) => tenant === relay.tenant && principal === relay.principal;
+  const trusted = relay.makers.length === 0 && trustedRelays.some(trusts);
+  const keys = await usableKeys(host, relay, owner, voter);
+  const [best] = keys.toSorted((a, b) => a.makers.length - b.makers.length);
+  const origin =
+    relay.makers.length > 0 ? { makers: relay.makers, countsAs: relay.principal } : { makers: best?.makers ?? [] };
+  return {
+    known: anyVoter || best !== undefined,
+    trusted,
+    person: keys.some(({ kind }) => kind === "user"),
+    ...origin,
+  };
+}
+
+export interface TrustedRelay {
+  readonly tenant: string;
+  readonly principal: string;
+}
+
+type OwnKey = Pick<KeyOutline, "kind"> & { readonly makers: readonly string[] };
+
+async function usableKeys(
+  { store, nowMs }: RelayHost,
+  relay: Caller,
+  { tenant, workspace }: Owner,
+  voter: string,
+): Promise<OwnKey[]> {
+  const now = nowMs();
+  const works = ({ revokedAtMs, expiresAtMs = Number.POSITIVE_INFINITY, workspace: bound = workspace }: KeyOutline) =>
+    revokedAtMs === undefined && expiresAtMs > now && bound === workspace;
+  const keys = (await store.keysOf({ tenant }, [voter])).filter(works);
+  const origins = await originsOf(
+    store,
+    tenant,
+    keys.map(({ keyId }) => keyId),
+  );
+  return keys
+    .map(({ keyId, kind }) => ({ kind, makers: openMakers(origins.get(keyId)) }))
+    .filter(({ makers }) => !makers.includes(relay.principal));
+}
+
+/** The voter that an answer names, if it is not the caller. */
+export function namedVoter(value: unknown, { principal }: Pick<Caller, "principal">): string | undefined {
+  const voter = isObject(value) ? value["voter"] : undefined;
+  return typeof voter === "string" && voter !== principal ? voter : undefined;
+}

@@ -19,7 +19,7 @@ export interface Authenticator {
   close(): Promise<void>;
 }
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   /** How long a process may go on believing what it read about a key when a notification got lost. */
   readonly cacheMs?: number;
   /** Told when a key's use could not be noted. The request went on all the same. */

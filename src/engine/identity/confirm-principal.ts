@@ -6,7 +6,7 @@ import { auditDraft, type Recorder } from "../execute.ts";
 import { confirmedWrite, makersOf, openMakers, originsOf, type StoredOrigin } from "./key-origin.ts";
 import { commitKeys, type KeyHost, visibilityOf } from "./keys.ts";
 
-export interface ConfirmPrincipal {
+interface ConfirmPrincipal {
   readonly caller: Caller;
   readonly principal: string;
   readonly record: Recorder<ConfirmPrincipalResponse>;

@@ -38,7 +38,7 @@ export async function listRoles(
   };
 }
 
-export interface DefineRole {
+interface DefineRole {
   readonly caller: Caller;
   readonly request: DefineRoleRequest;
   readonly record: Recorder<RoleInfo>;

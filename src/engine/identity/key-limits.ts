@@ -9,7 +9,7 @@ export interface KeyLimits {
   readonly maxKeys?: number;
 }
 
-export const MAX_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /** Bytes, as JSON, of the roles and groups that a principal has in one place, and in all of them together. */
 export const NAMES_MAX = { here: 8_192, everywhere: 65_536 } as const;

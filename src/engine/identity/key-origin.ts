@@ -9,7 +9,7 @@ import type { Store } from "../../store/port/store.ts";
  * Who made a key over the API: a document beside the key. Keys of a `--keys` file, of the first start and of the operator's
  * command line have none, nor have keys from before it was recorded: they speak for their principal alone.
  */
-export const KeyOrigin = Type.Object(
+const KeyOrigin = Type.Object(
   {
     principal: Type.String(),
     /** The maker first, then the makers of the maker's own key. */
@@ -19,7 +19,7 @@ export const KeyOrigin = Type.Object(
   },
   { additionalProperties: true },
 );
-export type KeyOrigin = Static<typeof KeyOrigin>;
+type KeyOrigin = Static<typeof KeyOrigin>;
 
 const KIND = "key-origin";
 
@@ -99,7 +99,7 @@ export async function unconfirmedPrincipals(
   }
 }
 
-export interface NewKey {
+interface NewKey {
   readonly keyId: string;
   readonly tenant: string;
   readonly principal: string;

@@ -7,7 +7,7 @@ import { onceOnly } from "../shared/once-only.ts";
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-export interface KeyUses {
+interface KeyUses {
   /** Returns at once; the request neither waits for the note nor fails with it. */
   note(key: KeyRecord, nowMs: number): void;
   settled(): Promise<void>;

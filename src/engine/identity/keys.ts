@@ -143,7 +143,7 @@ export async function* keyPages({ store }: Pick<KeyHost, "store">, caller: Calle
   }
 }
 
-export interface RevokeKey {
+interface RevokeKey {
   readonly caller: Caller;
   readonly keyId: string;
   readonly record: Recorder<KeyInfo>;
@@ -186,7 +186,7 @@ export async function commitKeys(host: KeyHost, unit: Unit): Promise<void> {
 }
 
 /** A key, without what must never be shown. */
-export function keyInfo(key: KeyRecord): KeyInfo {
+function keyInfo(key: KeyRecord): KeyInfo {
   const { keyId, tenant, workspace, principal, kind, roles, groups, scopes, label } = key;
   const at = (name: string, ms: number | undefined) => (ms === undefined ? {} : { [name]: new Date(ms).toISOString() });
   return {

@@ -3,7 +3,7 @@ import type { Voter } from "../../protocol/gates/gate-rules.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { execute } from "../execute.ts";
 import { findInterrupt } from "../gates/decide/resolve-interrupt.ts";
-import { denied } from "../gates/decide/ruling.ts";
+import { denied } from "../gates/decide/vote.ts";
 import type { Host } from "../host.ts";
 
 /**

@@ -95,7 +95,7 @@ function madeBy(
   return makers.length === 0 ? {} : { madeBy: makers.sort() };
 }
 
-export interface SetPrincipal {
+interface SetPrincipal {
   readonly caller: Caller;
   readonly principal: string;
   readonly request: SetPrincipalRequest;

@@ -11,7 +11,7 @@ import type { RunIdentity } from "../runs/run-identity.ts";
 import { actorKindOf, checkAnnotation, scrubSignal, type TargetEvent } from "./decide/annotate.ts";
 import { mayOverrule } from "./may-replace.ts";
 
-export interface Annotate {
+interface Annotate {
   readonly caller: Caller;
   /** As the caller may see it. */
   readonly run: RunIdentity;
@@ -72,7 +72,7 @@ function aboutNodeOf(nodeId: string | undefined, event: TargetEvent | undefined)
   return nodeId ?? event?.nodeId;
 }
 
-export interface Recording {
+interface Recording {
   readonly annotation: AnnotationRecord;
   readonly earlier?: AnnotationRecord;
 }

@@ -9,7 +9,7 @@ import { isAdmin } from "../identity/is-admin.ts";
 import { requireAuthor, requireCommitted, requireLive, requireOverruling } from "./annotate.ts";
 import { shownAnnotation, visibleAnnotation } from "./shown-annotation.ts";
 
-export interface ChangeAnnotation<Request> {
+interface ChangeAnnotation<Request> {
   readonly caller: Caller;
   readonly annotationId: string;
   readonly request: Request;

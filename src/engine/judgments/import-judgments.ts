@@ -10,7 +10,7 @@ import { type Arrivals, type Arriving, arrivalsOf } from "./arrivals.ts";
 import { cleanRecord } from "./merge-judgment.ts";
 import { receiver } from "./receive-judgment.ts";
 
-export interface ImportJudgments {
+interface ImportJudgments {
   readonly caller: Caller;
   readonly request: ImportRequest;
   readonly record: Recorder<ImportResponse>;

@@ -16,7 +16,7 @@ export function judgmentOf(record: AnnotationRecord, muted = false): Judgment {
 }
 
 /** What only the host that takes a judgment in can say of it. */
-export interface Arrival {
+interface Arrival {
   readonly tenant: string;
   readonly workspace?: string;
   readonly aboutNode?: string;

@@ -42,7 +42,7 @@ function wordsOf(q: string): readonly string[] {
   throw new AppError("validation_error", { problem: "query/q must hold a letter or a digit to look for" });
 }
 
-export interface Page {
+interface Page {
   readonly records: readonly AnnotationRecord[];
   /** The last one, when there are more. */
   readonly next?: AnnotationPlace;

@@ -24,7 +24,7 @@ export const costEmit: NodeType = {
 };
 
 /** The allow-list names the attribute and the type of its value, so that a secret cannot ride on a known name. */
-export function allowedCost(attrs: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function allowedCost(attrs: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   const keep = (names: readonly string[], fits: (value: unknown) => boolean) => {
     for (const name of names) {

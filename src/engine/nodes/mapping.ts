@@ -1,7 +1,7 @@
 import { own } from "../../protocol/own.ts";
 
 /** From names of variables on one side to those on the other: `{ to: from }`. */
-export type Mapping = Readonly<Record<string, string>>;
+type Mapping = Readonly<Record<string, string>>;
 
 /** What has no value is left out. */
 export function mapped(mapping: Mapping, from: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -6,7 +6,7 @@ import type { EffectNodeType } from "../worker/node-type.ts";
 export const CANARY_ID = "openwop-conformance-canary-secret";
 
 /** Finds a secret by its id; undefined when there is none. */
-export type ResolveSecret = (secretId: string) => string | undefined;
+type ResolveSecret = (secretId: string) => string | undefined;
 
 /**
  * Shows that a secret was found without showing it. Only there for a conformance suite; hosts have it with the conformance

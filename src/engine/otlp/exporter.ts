@@ -20,7 +20,7 @@ export interface ExportSettings extends Receiver {
   onError(error: unknown): void;
 }
 
-export interface ExportStats {
+interface ExportStats {
   readonly exported: number;
   readonly rejected: number;
   readonly failures: number;

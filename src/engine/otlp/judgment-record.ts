@@ -3,7 +3,7 @@ import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import type { AnnotationChange, AnnotationRecord } from "../../store/port/judgments.ts";
 import { spanIdOf } from "../runs/trace-ids.ts";
 
-export interface RecordSettings {
+interface RecordSettings {
   /** Whether what people wrote goes out too. */
   readonly content: boolean;
   readonly scrubber: Scrubber;

@@ -8,7 +8,7 @@ export interface Receiver {
 }
 
 /** `too-much` is about this very batch: a smaller one may do. `later` is about the receiver. */
-export type Sent =
+type Sent =
   | { readonly type: "taken"; readonly rejected: number }
   | { readonly type: "too-much"; readonly reason: string }
   | { readonly type: "later"; readonly reason: string; readonly retryAfterMs?: number };

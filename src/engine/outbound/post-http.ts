@@ -1,7 +1,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 
-export interface Posting {
+interface Posting {
   readonly address: URL;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string | Uint8Array;
@@ -10,7 +10,7 @@ export interface Posting {
   readonly keepsConnection?: boolean;
 }
 
-export type Begun = { readonly response: IncomingMessage } | { readonly error: Error; readonly connected: boolean };
+type Begun = { readonly response: IncomingMessage } | { readonly error: Error; readonly connected: boolean };
 
 /**
  * Until the answer begins. Not by `fetch`, which gives up on its own when that takes five minutes, whatever the limit is. Nor is a

@@ -5,7 +5,7 @@ export interface RetryWaits {
   readonly retryMaxMs: number;
 }
 
-export interface FailedAttempt {
+interface FailedAttempt {
   /** 1 is the first. */
   readonly attempt: number;
   /** The header of that name: seconds, or a date. */

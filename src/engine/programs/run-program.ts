@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { type NotStarted, notStarted, type Program, StartedProgram } from "./started-program.ts";
 import { WATCHDOG } from "./watchdog.ts";
 
-export interface ProgramCall extends Program {
+interface ProgramCall extends Program {
   readonly input: string;
   readonly limits: ProgramLimits;
   readonly signal: AbortSignal;

@@ -6,7 +6,7 @@ import type { QueueItemView } from "../../protocol/queues/api.ts";
 import type { Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import { serializeFor } from "../families/serialize.ts";
-import type { AuditNote } from "../gates/decide/ruling.ts";
+import type { AuditNote } from "../gates/decide/vote.ts";
 import { voterOf } from "../gates/voter.ts";
 import type { Host } from "../host.ts";
 import type { QueueItem } from "./decide/item.ts";

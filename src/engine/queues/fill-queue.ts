@@ -8,7 +8,7 @@ import { bodyOf, nextRecord, placeOf, type Queue, type QueueCursor, queueOf } fr
 /** How much one request may do for a queue that has much to take in; the next goes on from there. */
 const PAGES = 5;
 
-export interface Filled {
+interface Filled {
   readonly queue: Queue;
   /** Whether there is more to look at. */
   readonly more: boolean;

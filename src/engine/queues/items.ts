@@ -57,7 +57,7 @@ function viewFor(host: Host, { queue, viewer }: Seat, record: QueueItemRecord): 
   return itemView(queue, storedItem(record), viewer, host.nowMs());
 }
 
-export interface AddItems {
+interface AddItems {
   readonly caller: Caller;
   readonly queueId: string;
   readonly request: AddItemsRequest;

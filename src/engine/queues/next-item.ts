@@ -12,7 +12,7 @@ import { fillQueue } from "./fill-queue.ts";
 import { storedItem } from "./item-record.ts";
 import { requireOpenQueue } from "./queue-record.ts";
 
-export interface NextItem {
+interface NextItem {
   readonly caller: Caller;
   readonly queueId: string;
   readonly request: LeaseRequest;

@@ -2,7 +2,7 @@ import type { Host } from "../host.ts";
 import { fillQueue } from "./fill-queue.ts";
 import { queueOf } from "./queue-record.ts";
 
-export interface QueueSweepSettings {
+interface QueueSweepSettings {
   readonly everyMs: number;
   onError(error: unknown): void;
 }

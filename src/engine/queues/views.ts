@@ -18,7 +18,7 @@ export function queueInfo({ record, state, rulesRevision, createdBy, rules }: Qu
   };
 }
 
-export interface QueueFigures {
+interface QueueFigures {
   readonly counts: Partial<Record<QueueItemState, number>>;
   readonly reviewers: readonly ReviewerProgress[];
   readonly filling: boolean;

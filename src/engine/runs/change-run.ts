@@ -18,7 +18,7 @@ import { cancelRun as decideCancel, requestCancel } from "./decide/cancel-run.ts
 import { pauseRun as decidePause } from "./decide/pause-run.ts";
 import { resumeRun as decideResume } from "./decide/resume-run.ts";
 
-export interface Change<Request, Response> {
+interface Change<Request, Response> {
   readonly caller: Caller;
   readonly runId: string;
   readonly request: Request;

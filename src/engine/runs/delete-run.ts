@@ -7,7 +7,7 @@ import type { Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
 
-export interface DeleteRun {
+interface DeleteRun {
   readonly caller: Caller;
   readonly runId: string;
   readonly record: Recorder<DeleteRunResponse>;

@@ -7,7 +7,7 @@ import type { EffectRecord, Store } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 
 /** What makes one intended effect one, however often it is attempted. */
-export interface EffectIdentity {
+interface EffectIdentity {
   readonly tenantId: string;
   readonly runId: string;
   readonly nodeId: string;

@@ -23,7 +23,7 @@ import { refuseOutdated } from "./outdated-branch.ts";
 import { stamp } from "./stamp.ts";
 import { readLog, runEvent } from "./stored-log.ts";
 
-export interface ForkRun {
+interface ForkRun {
   readonly caller: Caller;
   /** The source. */
   readonly runId: string;

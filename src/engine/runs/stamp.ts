@@ -3,7 +3,7 @@ import type { IdPrefix } from "../../protocol/id.ts";
 import { evolve, type Run, type Scratch } from "../../protocol/runs/run.ts";
 import { masked, maskPayload, type Secret } from "../../protocol/runs/sensitive.ts";
 
-export interface Stamping {
+interface Stamping {
   readonly runId: string;
   readonly nowMs: number;
   readonly newId: (prefix: IdPrefix) => string;

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 /** Runs looked up at once; each is a commit of its own, so that requests get their turn in between. */
 const PAGE = 100;
 
-export interface RetentionSettings {
+interface RetentionSettings {
   /** For workflows that say nothing about it; 0 is for ever. */
   readonly defaultDays: number;
   readonly everyMs: number;

@@ -75,7 +75,7 @@ async function bringingVerdicts<T>(deferral: Deferral, decide: () => T | Promise
   }
 }
 
-export interface SchemaThreadOptions {
+interface SchemaThreadOptions {
   readonly script: URL;
   /** After so long the thread is ended and the check refused. Budgets end checks long before, unless the machine is very busy. */
   readonly deadlineMs: number;

@@ -1,6 +1,6 @@
 import type { IdempotencyOutcome } from "../../store/port/store.ts";
 
-export interface OnceOnly {
+interface OnceOnly {
   readonly tenant: string;
   /** Not the name of a routed operation, so that no request's key can meet it. */
   readonly what: string;

@@ -2,7 +2,7 @@
 const FOUND_MAX = 10_000;
 const MISSING_MAX = 1_000;
 
-export interface ShortCacheOptions<V> {
+interface ShortCacheOptions<V> {
   readonly keepMs: number;
   readonly nowMs: () => number;
   readonly load: (key: string) => Promise<V | undefined>;

@@ -14,7 +14,7 @@ import { type IncomingTape, incomingTape } from "./incoming-tape.ts";
 import { RECORDED_WORKFLOW_HASH, recordedWorkflow } from "./recorded-workflow.ts";
 import { missingBodies } from "./tape-info.ts";
 
-export interface ImportTape {
+interface ImportTape {
   readonly caller: Caller;
   readonly request: ImportTapeRequest;
   readonly record: Recorder<ImportTapeResponse>;

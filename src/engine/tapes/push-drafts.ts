@@ -30,7 +30,7 @@ export interface RowProblem {
   readonly problem: string;
 }
 
-export interface Drafts {
+interface Drafts {
   readonly drafts: readonly Draft[];
   readonly problems: readonly RowProblem[];
   /** Judgments that are here and are not in the file, and are replaced by one that is. */

@@ -11,7 +11,7 @@ import type { PushPlan } from "./push-plan.ts";
 import type { PushSidecar } from "./push-sidecar.ts";
 
 /** One commit of a push, and what it does. */
-export interface PushUnit {
+interface PushUnit {
   readonly unit: Unit;
   readonly changes: readonly RowChange[];
 }

@@ -11,7 +11,7 @@ import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { visibleTape } from "./tape-info.ts";
 
-export interface StoreBody {
+interface StoreBody {
   readonly caller: Caller;
   readonly run: Run;
   readonly request: StoreBodyRequest;

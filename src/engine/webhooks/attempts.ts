@@ -19,7 +19,7 @@ export interface AttemptSettings extends RetryPolicy {
 export type DeliveryHost = Pick<Host, "store" | "nowMs" | "outbound" | "tokens">;
 
 /** What can be done with a delivery in hand; each ends our hold on it. */
-export interface Attempts {
+interface Attempts {
   readonly counts: { readonly delivered: number; readonly failed: number; readonly dead: number };
   /** Sends it and writes what came of it. When it is cut short before there is an answer, it goes back as it was. */
   make(held: Held, lane: Lane, signal: AbortSignal): Promise<void>;

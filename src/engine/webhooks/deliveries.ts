@@ -16,7 +16,7 @@ import { isDelivered } from "./retry-policy.ts";
 import { sendToWebhook } from "./send-delivery.ts";
 import { deliveryInfo } from "./webhook-info.ts";
 
-export interface DeliveriesAsked {
+interface DeliveriesAsked {
   readonly webhookId: string;
   readonly limit: number;
   readonly cursor?: string;
@@ -68,7 +68,7 @@ export async function redeliver(
   return { webhookId, redelivered };
 }
 
-export const TEST_EVENT = "assay.webhook.test";
+const TEST_EVENT = "assay.webhook.test";
 
 /** Sends a delivery like any other, except that it is about no run and is sent once. The webhook's state stays as it is. */
 export async function testWebhook(host: Host, caller: Caller, webhookId: string): Promise<TestWebhookResponse> {

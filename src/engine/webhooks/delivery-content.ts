@@ -2,14 +2,14 @@ import { tokenAllowed } from "../../protocol/gates/gate-rules.ts";
 import { own } from "../../protocol/own.ts";
 import type { ClaimedDelivery } from "../../store/port/gates.ts";
 import { isOverdue } from "../gates/decide/close-interrupt.ts";
-import { tokenEndMs, tokenFor } from "../gates/interrupt-links.ts";
+import { tokenEndMs, tokenFor } from "../gates/shown-gates.ts";
 import type { Host } from "../host.ts";
 
 /**
  * The body of a delivery, made when it is sent. `moot` when there is nothing to say any more, `lost` when what it is
  * about cannot be found.
  */
-export type Content = { readonly body: string } | "moot" | "lost";
+type Content = { readonly body: string } | "moot" | "lost";
 
 type Given = Pick<Host, "store" | "nowMs" | "tokens"> & {
   /** Under which clients reach the host; "" when nobody said. */

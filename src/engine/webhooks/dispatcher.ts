@@ -12,7 +12,7 @@ export interface DeliverySettings extends AttemptSettings {
   onError(error: unknown): void;
 }
 
-export interface DeliveryStats {
+interface DeliveryStats {
   readonly inHand: number;
   readonly delivered: number;
   readonly failed: number;

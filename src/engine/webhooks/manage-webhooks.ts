@@ -77,7 +77,7 @@ async function withRoomForWebhook({ store }: Host, { tenant }: Caller, put: () =
   });
 }
 
-export interface ChangeWebhook<Result> {
+interface ChangeWebhook<Result> {
   readonly caller: Caller;
   readonly webhookId: string;
   readonly record: Recorder<Result>;

@@ -32,7 +32,7 @@ export const RETRY_DEFAULTS: RetryPolicy = {
 };
 
 /** The instant, and a number from 0 to 1 drawn for it: many that failed together must not come back together. */
-export interface Moment {
+interface Moment {
   readonly nowMs: number;
   readonly chance: number;
 }
@@ -78,7 +78,7 @@ function circuitMs(failures: number, policy: RetryPolicy, { chance }: Moment): n
   return spread(Math.min(circuitMaxMs, circuitFirstMs * 2 ** (failures - circuitAfter)), chance);
 }
 
-export interface AfterAttempt {
+interface AfterAttempt {
   readonly state: DeliveryState;
   readonly attempts: number;
   readonly nextAtMs?: number;

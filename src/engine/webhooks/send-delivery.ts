@@ -7,14 +7,14 @@ import { SIGNATURE_ALGORITHM, signatureOf } from "./signature.ts";
 /** A receiver's answer is of no interest beyond its status; this much is taken so that it can end in peace. */
 const MAX_ANSWER_BYTES = 65_536;
 
-export interface Message {
+interface Message {
   /** The same at every attempt, so that a receiver can tell a repetition. */
   readonly deliveryId: string;
   readonly eventType: string;
   readonly body: string;
 }
 
-export interface Sending {
+interface Sending {
   readonly nowMs: number;
   /** Cuts the call short. */
   readonly signal?: AbortSignal;

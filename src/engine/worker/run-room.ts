@@ -1,9 +1,10 @@
 import { getHeapStatistics } from "node:v8";
 import { AppError } from "../../protocol/errors.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import { LARGEST_RUN } from "../runs/run-size.ts";
 import { ByteRoom } from "./byte-room.ts";
 
-export interface RunRoomSettings {
+interface RunRoomSettings {
   /** The largest run, as `sizeOf` measures it. */
   readonly maxRunBytes: number;
   /** What large runs in hand and large reads may hold together. */
@@ -168,6 +169,20 @@ export class RunRoom {
 }
 
 const DEFAULT = new RunRoom();
+
+/** Gives work room for the large runs that it reads, and takes the room back when the work is done. */
+export async function withReadRoom<T>(
+  host: { readonly room?: RunRoom | undefined },
+  work: (room: Required<Pick<Visibility, "beforeLargeRead">>) => Promise<T>,
+): Promise<T> {
+  const releases: (() => void)[] = [];
+  const beforeLargeRead = async (bytes: number) => void releases.push(await roomOf(host).read(bytes));
+  try {
+    return await work({ beforeLargeRead });
+  } finally {
+    for (const release of releases) release();
+  }
+}
 
 /** The room of a host; hosts without settings of their own share one that fits this process. */
 export function roomOf({ room }: { readonly room?: RunRoom | undefined }): RunRoom {

@@ -8,7 +8,7 @@ import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import type { RunWrite } from "../../store/port/store.ts";
 import { type ChildPlans, startChild } from "../families/start-child.ts";
-import { correlationIdOf } from "../gates/correlation.ts";
+import { correlationIdOf } from "../../formats/gates/gate-digest.ts";
 import { expireInterrupt } from "../gates/decide/close-interrupt.ts";
 import { raiseInterrupt } from "../gates/decide/raise-interrupt.ts";
 import type { Host } from "../host.ts";
@@ -52,7 +52,7 @@ export interface Finished {
   readonly events?: readonly EventDraft[];
 }
 
-export interface TurnBounds {
+interface TurnBounds {
   /** The turn of a large run throws `LargeTurn`. */
   readonly smallOnly?: boolean;
   /** Bounds the runs that the turn starts, after a turn without it was refused. */

@@ -24,7 +24,7 @@ export interface WorkerSettings {
   onError(error: unknown): void;
 }
 
-export interface WorkerStats {
+interface WorkerStats {
   readonly inHand: number;
   readonly claimed: number;
   readonly handedOver: number;

@@ -1,7 +1,7 @@
 import type { WorkflowDefinition } from "../../protocol/workflows/workflow.ts";
 import type { Store, WorkflowWrite } from "../../store/port/store.ts";
 
-export interface OwnWorkflow {
+interface OwnWorkflow {
   readonly id: string;
   readonly name: string;
   readonly description: string;

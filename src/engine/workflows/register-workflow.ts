@@ -4,13 +4,13 @@ import type { RegisterWorkflowResponse } from "../../protocol/workflows/api.ts";
 import type { DocumentWrite } from "../../store/port/documents.ts";
 import { HOST_WIDE, type WorkflowWrite } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
-import { pinGateSuites } from "../gates/gate-suites.ts";
+import { pinGateSuites } from "../gates/gate-evidence.ts";
 import type { Host } from "../host.ts";
 import { checkAgents } from "./check-agents.ts";
 import { checkWorkflow } from "./check-workflow.ts";
 import { type ScrubbedDefinition, scrubDefinition } from "./scrub-definition.ts";
 
-export interface RegisterWorkflow {
+interface RegisterWorkflow {
   readonly caller: Caller;
   readonly definition: unknown;
   /** The author's own text; what GET returns. */

@@ -31,3 +31,8 @@ function textOf(shown: object): string {
     return sortedJson(shown);
   }
 }
+
+/** The id that an external event and the interrupt waiting for it share: a hash over the canonical JSON of the correlation. */
+export function correlationIdOf(correlation: unknown): string {
+  return createHash("sha256").update(canonicalJson(correlation)).digest("hex");
+}

@@ -1,5 +1,4 @@
-import { decideInbox } from "../../engine/gates/decide-inbox.ts";
-import { readInbox } from "../../engine/gates/inbox.ts";
+import { decideInbox, readInbox } from "../../engine/gates/inbox.ts";
 import { readFlagged } from "../../engine/judgments/flagged-runs.ts";
 import type { DecideRequest, InboxQuery } from "../../protocol/gates/inbox-api.ts";
 import type { HttpDeps } from "../pipeline/deps.ts";

@@ -1,5 +1,5 @@
 import type { Recorder } from "../../engine/execute.ts";
-import { readByToken, readInterrupt } from "../../engine/gates/interrupt-links.ts";
+import { readByToken, readInterrupt } from "../../engine/gates/shown-gates.ts";
 import { resolveByToken, resolveInterrupt } from "../../engine/gates/resolve-interrupt.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { ResolveInterruptBody, ResolveInterruptResponse, VoteBinding } from "../../protocol/gates/api.ts";

@@ -1,5 +1,5 @@
 import { visibleRun } from "../../engine/execute.ts";
-import { tokenStepMs, withTokens } from "../../engine/gates/interrupt-links.ts";
+import { tokenStepMs, withTokens } from "../../engine/gates/shown-gates.ts";
 import type { Authorizer } from "../../engine/identity/roles.ts";
 import { cancelRuns } from "../../engine/runs/cancel-runs.ts";
 import { bulkCancelRuns, cancelRun, pauseRun, resumeRun } from "../../engine/runs/change-run.ts";

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { type Static, Type } from "../schema.ts";
 
 /** Who owns a run. Opaque ids taken from the credential; never personal data, because `owner` is not redacted. */
@@ -39,4 +40,9 @@ export interface Visibility {
   readonly workspace?: string;
   /** Makes room for a large run before it is read, or refuses; absent where the reader is bounded in another way. */
   readonly beforeLargeRead?: (bytes: number) => Promise<void>;
+}
+
+/** The rows at the place of an owner, a record or a caller. */
+export function visibilityOf({ tenant, workspace }: Visibility): Visibility {
+  return defined({ tenant, workspace });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { correlationIdOf } from "../../../src/engine/gates/correlation.ts";
+import { correlationIdOf } from "../../../src/formats/gates/gate-digest.ts";
 import { MASK } from "../../../src/protocol/events.ts";
 import { ExternalEventDelivered } from "../../../src/protocol/gates/external-event-api.ts";
 import { matches } from "../../../src/protocol/schema.ts";

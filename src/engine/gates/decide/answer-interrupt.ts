@@ -2,14 +2,18 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft } from "../../../protocol/events.ts";
 import type { Voter } from "../../../protocol/gates/gate-rules.ts";
 import type { ApprovalAction, Interrupt } from "../../../protocol/gates/interrupt.ts";
+import { isObject } from "../../../protocol/own.ts";
 import { deepEqual } from "../../schemas/decide/deep-equal.ts";
 import { compileSchema } from "../../schemas/decide/json-schema.ts";
 import { closeInterrupt } from "./close-interrupt.ts";
 
-export type Answerer = Pick<Voter, "principal" | "kind">;
-
-/** The events of an answer to anything but an approval. Throws what is wrong with it. */
-export function answerInterrupt(interrupt: Interrupt, value: unknown, by: Answerer, at: string): EventDraft[] {
+/** The events of an answer to an interrupt that is not an approval. Throws `validation_error` and `correlation_mismatch`. */
+export function answerInterrupt(
+  interrupt: Interrupt,
+  value: unknown,
+  by: Pick<Voter, "principal" | "kind">,
+  at: string,
+): EventDraft[] {
   const who = { resolvedBy: by.principal, resolvedByKind: by.kind };
   const answered = (resumeValue: unknown) =>
     closeInterrupt(interrupt, { outcome: "answered", ...who, resumeValue, at });
@@ -37,19 +41,19 @@ export function answerInterrupt(interrupt: Interrupt, value: unknown, by: Answer
   }
 }
 
-/** Taken for an answer of its own, a question or a wish for another decision would let what was decided happen. */
+/** Actions that are refused: taken as an answer, they would let the decision happen although they ask for another one. */
 const NO_RATIFICATION = ["refine", "edit-accept", "ask"] as const satisfies readonly ApprovalAction[];
 
 function requireRatification({ resumeSchema }: Interrupt, value: unknown): void {
-  if (resumeSchema !== undefined || typeof value !== "object" || value === null || !("action" in value)) return;
-  const { action } = value;
+  if (resumeSchema !== undefined || !isObject(value)) return;
+  const action = value["action"];
   if (!NO_RATIFICATION.some((one) => one === action)) return;
   refuse("/action", `must be accept or reject, and is ${String(action)}; or answer with a decision of your own`);
 }
 
 /**
- * The members of such an answer are the outputs of its node, and where one of them is called `output`, a condition on `output` is about that one
- * alone: whoever answers could say one thing to the condition before a gate, and another to the nodes behind it.
+ * The members of an answer are the outputs of its node. A member named `output` would be all that a condition on `output` sees, so the answer
+ * could say one thing to the condition before a gate and another to the nodes after it.
  */
 function requireNoOutput({ resumeSchema, data }: Interrupt, value: unknown): void {
   if (!hasOutput(value) || hasOutput(resumeSchema?.["properties"]) || hasOutput(data["correlation"])) return;
@@ -67,20 +71,15 @@ export function checkSchema({ resumeSchema }: Interrupt, value: unknown): void {
 }
 
 /**
- * Every key of the correlation must be in the event with the same value; what else is there does not matter. An event
- * with the `correlationId` of the wait may leave keys out, and still contradicts none.
+ * Whether an event has every key of the correlation with the same value. An event with the `correlationId` of the wait may leave keys out,
+ * and must not contradict any.
  */
-export function correlates(
-  { data, correlationId }: Pick<Interrupt, "data" | "correlationId">,
-  event: unknown,
-): boolean {
+function correlates({ data, correlationId }: Interrupt, event: unknown): boolean {
   const wanted = data["correlation"];
-  if (typeof wanted !== "object" || wanted === null) return false;
-  if (typeof event !== "object" || event === null || Array.isArray(event)) return false;
-  const given = event as Readonly<Record<string, unknown>>;
-  const byId = correlationId !== undefined && given["correlationId"] === correlationId;
+  if (!isObject(wanted) || !isObject(event)) return false;
+  const byId = correlationId !== undefined && event["correlationId"] === correlationId;
   return Object.entries(wanted).every(([key, value]) =>
-    Object.hasOwn(given, key) ? deepEqual(given[key], value) : byId,
+    Object.hasOwn(event, key) ? deepEqual(event[key], value) : byId,
   );
 }
 
@@ -90,7 +89,7 @@ interface Question {
   readonly schema?: Readonly<Record<string, unknown>>;
 }
 
-/** By question id, from an object or from a list of `{ id, answer }`. Every question has its answer, and no other. */
+/** Answers by question id, from an object or from a list of `{ id, answer }`: one for each question, and no others. */
 function answersOf({ data }: Interrupt, value: unknown): Record<string, unknown> {
   const questions = (data["questions"] ?? []) as readonly Question[];
   const answers = byId((value as { answers?: unknown } | null)?.answers);

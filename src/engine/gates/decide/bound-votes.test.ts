@@ -6,7 +6,7 @@ import { type Simulation, simulate } from "../../../testing/simulate.ts";
 import { waitingGate } from "../../../testing/simulated-gates.ts";
 import { expectStillWaits, interruptOf } from "../../../testing/waiting-run.ts";
 import { workflow } from "../../../testing/workflow.ts";
-import { type Binding, requireBound } from "./bound-vote.ts";
+import { type Binding, requireBound } from "./vote.ts";
 
 const ACCEPT = { action: "accept" };
 const actions = ["accept", "reject", "edit-accept", "ask"];

@@ -3,7 +3,7 @@ import type { EventDraft } from "../../../protocol/events.ts";
 import { type Interrupt, isGoverned } from "../../../protocol/gates/interrupt.ts";
 import type { PrincipalKind } from "../../../protocol/identity/identity.ts";
 
-export interface Closing {
+interface Closing {
   readonly outcome: string;
   readonly reason?: string;
   readonly resolvedBy?: string;
@@ -12,7 +12,7 @@ export interface Closing {
   readonly at: string;
 }
 
-/** The end of an interrupt: its node has what it waited for. */
+/** The events that end an interrupt and resume its node. */
 export function closeInterrupt({ nodeId, interruptId, kind }: Interrupt, closing: Closing): EventDraft[] {
   const { outcome, reason, resolvedBy, resolvedByKind = "user", resumeValue, at } = closing;
   const value = defined({ resumeValue });
@@ -40,7 +40,7 @@ export function isOverdue({ deadlineMs }: Interrupt, nowMs: number): boolean {
   return deadlineMs !== undefined && deadlineMs <= nowMs;
 }
 
-/** Time decides nothing in favour of anybody: an approval that nobody gave is a rejection. */
+/** The end of an interrupt by its deadline. An approval that was not given in time is a rejection. */
 export function expireInterrupt(interrupt: Interrupt, at: string): EventDraft[] {
   const { nodeId, kind } = interrupt;
   const received: EventDraft = {

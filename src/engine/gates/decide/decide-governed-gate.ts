@@ -12,16 +12,24 @@ import {
   type Voter,
   verdictOf,
 } from "../../../protocol/gates/gate-rules.ts";
-import type { Interrupt, Vote } from "../../../protocol/gates/interrupt.ts";
+import type { Vote } from "../../../protocol/gates/interrupt.ts";
+import { isObject } from "../../../protocol/own.ts";
 import { type Evidence, problemIn } from "../../../protocol/promotion/evidence.ts";
 import { closeInterrupt } from "./close-interrupt.ts";
-import { type GateAnswer, notIndependent } from "./decide-plain-gate.ts";
-import { type GovernedAnswer, governedAnswer } from "./governed-answer.ts";
-import { denied, type Ruling, refusedVote } from "./ruling.ts";
-import { originOf } from "./vote-origin.ts";
+import { type GovernedAnswer, governedAnswer } from "./gate-answer.ts";
+import {
+  denied,
+  notIndependent,
+  originOf,
+  type Ruling,
+  refusedVote,
+  repeatedVote,
+  VOTER_HOLDS_KEY,
+  type VoteCommand,
+} from "./vote.ts";
 
-/** Who wants to pass a governed gate is asked first, then what they say. */
-export function decideGovernedGate(answer: GateAnswer): Ruling {
+/** A vote at a governed gate. The right to vote is checked before the form of the answer. */
+export function decideGovernedGate(answer: VoteCommand): Ruling {
   const { interrupt, answerer, value } = answer;
   const rules = gateRules(interrupt.data);
   if (rules.governed === undefined) throw new Error(`interrupt ${interrupt.interruptId} is not of a governed gate`);
@@ -29,25 +37,28 @@ export function decideGovernedGate(answer: GateAnswer): Ruling {
   if (!eligibility.eligible) return denied(interrupt, answerer, eligibility.problem);
   const given = governedAnswer(value, interrupt);
   if (given.voter !== undefined && given.voter !== answerer.principal) {
-    return denied(interrupt, answerer, "at this gate the voter is whoever holds the key");
+    return denied(interrupt, answerer, VOTER_HOLDS_KEY);
   }
   const gate = rules.governed;
   const problem = given.decision === "granted" ? notIndependent(rules, answerer, answer) : undefined;
   if (problem !== undefined) return denied(interrupt, answerer, problem);
   answer.checkBinding(true);
   const earlier = interrupt.votes.find(({ voter }) => voter === answerer.principal);
-  if (earlier !== undefined && !mayReplace(earlier, given, answerer)) return votedBefore(interrupt, earlier, given);
+  if (earlier !== undefined && !mayReplace(earlier, given, answerer)) {
+    const action = actionOf(given);
+    return action === earlier.action ? repeatedVote(interrupt, earlier) : refusedVote(interrupt, earlier, action);
+  }
   const vote = { ...answer, rules, gate, given, eligibleBy: eligibility.by };
   return given.decision === "granted" && gate.requiredEval !== undefined ? provenVote(vote) : voted(vote);
 }
 
 function claimsOverride(value: unknown): boolean {
-  return typeof value === "object" && value !== null && (value as { override?: unknown }).override === true;
+  return isObject(value) && value["override"] === true;
 }
 
 /**
- * An override takes the place of the same voter's grant. So does a vote with a stronger key: what an agent decided with a
- * principal's key must not keep the person from deciding.
+ * An override replaces the same voter's grant. A vote with a stronger key replaces any: the vote of an agent with a principal's key must not
+ * keep the person from deciding.
  */
 function mayReplace(earlier: Vote, given: GovernedAnswer, { principal, kind, makers }: Voter): boolean {
   if (given.override && earlier.action === "accept" && earlier.override !== true) return true;
@@ -55,17 +66,7 @@ function mayReplace(earlier: Vote, given: GovernedAnswer, { principal, kind, mak
   return strengthOf(now) > strengthOf(earlier);
 }
 
-/** A vote at a governed gate stands. */
-function votedBefore(interrupt: Interrupt, earlier: Vote, given: GovernedAnswer): Ruling {
-  const action = actionOf(given);
-  const { voter, action: earlierAction, at: earlierAt } = earlier;
-  if (action !== earlierAction) return refusedVote(interrupt, earlier, action);
-  const { interruptId, nodeId } = interrupt;
-  const details = { interruptId, nodeId, voter, action, earlierAction, earlierAt };
-  return { events: [], audit: [{ action: "interrupt.vote_repeated", details }] };
-}
-
-/** No grant counts without the evidence, not even an override: nothing stands in for it. */
+/** No grant counts without the evidence, not even an override. */
 function provenVote(counted: Counted): Ruling {
   const { interrupt, gate, answerer, evidence = NO_EVIDENCE } = counted;
   const { conditions, preconditions } = evidence;
@@ -91,7 +92,7 @@ const NO_EVIDENCE: Evidence = {
   preconditions: [],
 };
 
-interface Counted extends GateAnswer {
+interface Counted extends VoteCommand {
   readonly rules: GateRules;
   readonly gate: GovernedRules;
   readonly given: GovernedAnswer;
@@ -131,7 +132,7 @@ function verdictWith(counted: Counted): "granted" | "rejected" | undefined {
   return opensAlone(counted) ? "granted" : verdictOf(tallyOf({ votes: votesWith(counted) }, rules), rules);
 }
 
-/** An override releases alone only where the gate says so, and never in place of the people it asks for. */
+/** An override opens the gate alone only where the gate says so, and never in place of the people it asks for. */
 function opensAlone(counted: Counted): boolean {
   const { rules, gate, given } = counted;
   if (!given.override || !gate.overrideBypassesQuorum) return false;

@@ -3,70 +3,34 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft } from "../../../protocol/events.ts";
 import { strengthOf } from "../../../protocol/gates/counted-votes.ts";
 import {
-  excludesMakersOfStarters,
   type GateRules,
   gateRules,
   isApproval,
-  isDependent,
-  isSelfApproval,
   mayDecide,
   namesPrincipals,
   namesVoters,
   type Tally,
   tallyOf,
-  type Voter,
   verdictOf,
 } from "../../../protocol/gates/gate-rules.ts";
 import type { Interrupt, Vote } from "../../../protocol/gates/interrupt.ts";
-import type { Evidence } from "../../../protocol/promotion/evidence.ts";
 import { deepEqual } from "../../schemas/decide/deep-equal.ts";
 import { checkSchema } from "./answer-interrupt.ts";
-import { type PlainAnswer, plainAnswer } from "./approval-answer.ts";
 import { closeInterrupt } from "./close-interrupt.ts";
-import { denied, type Ruling, refusedVote } from "./ruling.ts";
-import { originOf, type Relay } from "./vote-origin.ts";
-
-export interface GateAnswer {
-  readonly interrupt: Interrupt;
-  readonly value: unknown;
-  readonly answerer: Voter;
-  /** The voter that the answer names; absent where the key may not relay votes. */
-  readonly relay?: Relay;
-  /** Throws `vote_not_bound`. A question at the gate is no vote: it need not say what it is about. */
-  readonly checkBinding: (isVote: boolean) => void;
-  /** Everyone behind the run. */
-  readonly starters: readonly string[];
-  /** Makers of those behind the run; given only where they may not approve it. */
-  readonly makersOfStarters?: readonly string[];
-  readonly at: string;
-  /** How the evaluation stands that a governed gate asks for. */
-  readonly evidence?: Evidence;
-}
-
-/** The refusal of a vote by one of those behind the run. */
-const OWN_RUN = "whoever started or branched the run, or one that it comes from, cannot approve it";
-
-/** The refusal of an approval by a principal that another one made. */
-const DEPENDENT =
-  "the gate asks for independent voters: vote with a key of your own, and where it was made over the API have another owner confirm the principal (assay principal confirm)";
-
-/** The refusal of an approval by a principal that made one of those behind the run. */
-const MADE_A_STARTER =
-  "the gate asks for independent voters, and you made a key of a principal behind this run; another owner has to confirm that principal (assay principal confirm), or another principal has to approve";
-
-/** Why a principal with the right to vote may not approve this run; undefined where it may. */
-export function notIndependent(
-  rules: GateRules,
-  answerer: Pick<Voter, "principal" | "kind" | "makers">,
-  { starters, makersOfStarters = [] }: Pick<GateAnswer, "starters" | "makersOfStarters">,
-): string | undefined {
-  if (isSelfApproval(rules, answerer, starters)) return OWN_RUN;
-  if (isDependent(rules, answerer)) return DEPENDENT;
-  return excludesMakersOfStarters(rules) && makersOfStarters.includes(answerer.principal) ? MADE_A_STARTER : undefined;
-}
+import { type PlainAnswer, plainAnswer } from "./gate-answer.ts";
+import {
+  denied,
+  notIndependent,
+  originOf,
+  type Ruling,
+  refusedVote,
+  repeatedVote,
+  VOTER_HOLDS_KEY,
+  type VoteCommand,
+} from "./vote.ts";
 
 /** A vote at `core.approvalGate`, and the end of the gate when it is the last one needed. */
-export function decidePlainGate(answer: GateAnswer): Ruling {
+export function decidePlainGate(answer: VoteCommand): Ruling {
   const { interrupt, answerer } = answer;
   const rules = gateRules(interrupt.data);
   const eligibility = mayDecide(rules, answerer);
@@ -84,8 +48,9 @@ export function decidePlainGate(answer: GateAnswer): Ruling {
   const counted = { ...answer, rules, given, voter, eligibleBy: eligibility.by, ...(earlier ? { earlier } : {}) };
   if (earlier === undefined) return voted(counted);
   const stronger = strengthOf(voteOf(counted)) - strengthOf(earlier);
-  if (earlier.action === given.action && sameEdit(interrupt, given) && stronger <= 0)
-    return repeated(interrupt, earlier);
+  if (earlier.action === given.action && sameEdit(interrupt, given) && stronger <= 0) {
+    return repeatedVote(interrupt, earlier);
+  }
   return stronger < 0 ? refusedVote(interrupt, earlier, given.action) : voted(counted);
 }
 
@@ -93,25 +58,20 @@ function approves({ action }: PlainAnswer): boolean {
   return action === "accept" || action === "edit-accept";
 }
 
-/** A name in the body counts only where nobody is named and the key may relay; the refusal is about who asks. */
+/** A voter named in the body counts only where the gate names no voters and the key may relay votes. */
 function voterOf(
   rules: GateRules,
   { voter }: PlainAnswer,
-  { interrupt, answerer, relay }: GateAnswer,
+  { interrupt, answerer, relay }: VoteCommand,
 ): string | Ruling {
   if (voter === undefined || voter === answerer.principal) return answerer.principal;
   const namesOthers = relay?.trusted === true ? namesPrincipals(rules) : namesVoters(rules);
-  if (namesOthers) return denied(interrupt, answerer, "at this gate the voter is whoever holds the key");
-  if (relay === undefined) {
-    return denied(
-      interrupt,
-      answerer,
-      "a vote for another principal needs scope approvals:relay by name, in key and role",
-    );
-  }
+  if (namesOthers) return denied(interrupt, answerer, VOTER_HOLDS_KEY);
+  if (relay === undefined) return denied(interrupt, answerer, NO_RELAY);
   return relay.known ? voter : denied(interrupt, answerer, UNKNOWN_VOTER);
 }
 
+const NO_RELAY = "a vote for another principal needs scope approvals:relay by name, in key and role";
 const UNKNOWN_VOTER =
   "a relayed voter must be a principal with a key here that works and that the relay did not make; make one for it first";
 
@@ -119,7 +79,7 @@ function sameEdit({ edited }: Interrupt, { edited: given }: PlainAnswer): boolea
   return given === undefined || (edited !== undefined && deepEqual(edited.data, given.data));
 }
 
-/** What was asked stays in the run, which every commit writes whole. */
+/** Questions stay in the run, and every commit writes the whole run. */
 const REMARKS_MAX = 200;
 
 function asked({ interruptId, nodeId, remarks }: Interrupt, by: string, text: string): Ruling {
@@ -133,13 +93,7 @@ function asked({ interruptId, nodeId, remarks }: Interrupt, by: string, text: st
   };
 }
 
-/** Two keys of one principal, or the same request again: still one vote. */
-function repeated({ interruptId, nodeId }: Interrupt, { voter, action, at }: Vote): Ruling {
-  const details = { interruptId, nodeId, voter, action, earlierAction: action, earlierAt: at };
-  return { events: [], audit: [{ action: "interrupt.vote_repeated", details }] };
-}
-
-interface Counted extends GateAnswer {
+interface Counted extends VoteCommand {
   readonly rules: GateRules;
   readonly given: PlainAnswer;
   readonly voter: string;
@@ -168,7 +122,7 @@ function voted(counted: Counted): Ruling {
   };
 }
 
-/** The votes as the fold of the event will have them. */
+/** The votes after the fold of the event. */
 function votesWith(counted: Counted): Vote[] {
   const { interrupt, given, voter } = counted;
   const edits = given.action === "edit-accept";
@@ -201,10 +155,10 @@ function voteEvent({ interrupt, given, voter, answerer, relay, eligibleBy, earli
   };
 }
 
-/** `ask` closes nothing and never gets here. */
+/** `ask` does not close the gate. */
 type ClosingAction = Exclude<PlainAnswer["action"], "ask">;
 
-/** The closing vote speaks for the gate: with accepts, as whoever edited last left the artifact. */
+/** The end of the gate has the action of the closing vote; a granted gate has the artifact of the last edit. */
 function decided(counted: Counted, verdict: "granted" | "rejected"): EventDraft[] {
   const { interrupt, rules, given, voter, at } = counted;
   const { nodeId } = interrupt;

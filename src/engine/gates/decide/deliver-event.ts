@@ -1,6 +1,7 @@
 import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft } from "../../../protocol/events.ts";
 import type { Interrupt } from "../../../protocol/gates/interrupt.ts";
+import { isObject } from "../../../protocol/own.ts";
 import type { Run } from "../../../protocol/runs/run.ts";
 import { deepEqual } from "../../schemas/decide/deep-equal.ts";
 import { answerInterrupt } from "./answer-interrupt.ts";
@@ -11,14 +12,14 @@ export interface ExternalEvent {
   readonly eventId: string;
   readonly eventType: string;
   readonly correlationId: string;
-  /** With the secrets that its receivers get; readers are shown them masked. */
+  /** With its secrets, which the receiving nodes get and readers see masked. */
   readonly payload: unknown;
   /** The principal that sent it. */
   readonly by: string;
 }
 
-/** What is written to a run about one of its interrupts. */
-export interface InterruptChange {
+/** The events of one interrupt of a run. */
+interface InterruptChange {
   readonly run: Run;
   readonly interrupt: Interrupt;
   readonly events: readonly EventDraft[];
@@ -26,13 +27,13 @@ export interface InterruptChange {
 
 export interface EventRuling {
   readonly delivered: readonly InterruptChange[];
-  /** These were past their deadline and end by it, whatever becomes of the event. */
+  /** Waits that are past their deadline. They end whether or not the event is delivered. */
   readonly expired: readonly InterruptChange[];
-  /** Why nobody took it. */
+  /** Why the event was not delivered. */
   readonly refusal?: AppError;
 }
 
-/** An event that says two things about what it belongs to belongs to nothing. */
+/** Throws `correlation_mismatch` where the payload contradicts the correlation of its event. */
 export function requireConsistent(correlation: Readonly<Record<string, unknown>>, payload: unknown): void {
   if (!isObject(payload)) return;
   const members = Object.keys(correlation).filter(
@@ -42,8 +43,8 @@ export function requireConsistent(correlation: Readonly<Record<string, unknown>>
 }
 
 /**
- * Gives the event to all that wait for it, or to none: throws when one of them cannot take it. When nobody waits, the
- * newest of those that did says why.
+ * Delivers the event to all open waits, or to none: throws where one of them does not accept it. Where there is no open wait, the newest
+ * closed one determines the refusal.
  */
 export function deliverEvent(runs: readonly Run[], event: ExternalEvent, nowMs: number): EventRuling {
   const all = waitsFor(runs, event);
@@ -59,7 +60,7 @@ export function deliverEvent(runs: readonly Run[], event: ExternalEvent, nowMs: 
   return { delivered, expired, refusal: refusalOf(all.at(-1), nowMs) };
 }
 
-/** A held event goes to whoever has waited longest and can take it. `undefined` when nobody can, or nobody waits. */
+/** Delivers a held event to the oldest open wait that accepts it. `given` is undefined where there is none. */
 export function giveHeldEvent(
   runs: readonly Run[],
   event: ExternalEvent,
@@ -71,7 +72,7 @@ export function giveHeldEvent(
     try {
       return { waiting: waits.length, given: { ...wait, events: answered(wait, event, at) } };
     } catch (error) {
-      // Its schema wants something else: then this is not what it waits for.
+      // A payload that the schema of the wait refuses is not the event it waits for.
       if (!(error instanceof AppError)) throw error;
     }
   }
@@ -83,7 +84,7 @@ interface Wait {
   readonly interrupt: Interrupt;
 }
 
-/** Of any status, oldest first. */
+/** The waits for an event, of any status, oldest first. */
 function waitsFor(runs: readonly Run[], { eventType, correlationId }: ExternalEvent): Wait[] {
   return runs
     .flatMap((run) => Object.values(run.interrupts).map((interrupt) => ({ run, interrupt })))
@@ -97,16 +98,15 @@ function isOpen({ run, interrupt }: Wait): boolean {
 }
 
 /**
- * What the node is given: the members of the payload (or the payload as `payload`, when it is no object), the event's
- * id and type, and over all of them the correlation as the run has it, so that the rule of matching holds.
+ * The node gets the members of the payload (or the payload as `payload`, if it is no object), the event's id and type, and the correlation
+ * as the run has it, which replaces members of the same names.
  */
 function answered({ run, interrupt }: Wait, event: ExternalEvent, at: string): EventDraft[] {
   const { payload, eventId, eventType, by } = event;
-  const said = isObject(payload) ? payload : { payload };
   const correlation = interrupt.data["correlation"] as Readonly<Record<string, unknown>>;
-  const value = { ...said, eventId, eventType, ...correlation };
+  const value = { ...(isObject(payload) ? payload : { payload }), eventId, eventType, ...correlation };
   try {
-    // An event that was sent by the id of its correlation is compared with the correlation only here.
+    // The payload of an event that was sent by correlation id is compared with the correlation only here.
     requireConsistent(correlation, payload);
     return answerInterrupt(interrupt, value, { principal: by, kind: "user" }, at);
   } catch (error) {
@@ -124,8 +124,4 @@ function refusalOf(newest: Wait | undefined, nowMs: number): AppError {
   const late = interrupt.status === "open" && isOverdue(interrupt, nowMs);
   if (late || interrupt.status === "expired") return overdue(interrupt, true);
   return endOf(run, interrupt, false) ?? new AppError("interrupt_not_found");
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -17,12 +17,12 @@ import { maskValues, type Secret } from "../../../protocol/runs/sensitive.ts";
 export interface Waiting {
   readonly runId: string;
   readonly workflowId: string;
-  /** Everyone behind the run. */
+  /** All principals that started or branched the run. */
   readonly starters: readonly string[];
   readonly interrupt: Interrupt;
 }
 
-/** Whether an inbox shows it: the judge could decide it, and not only against it. */
+/** Whether the inbox of a voter shows an interrupt: the voter could decide it, also in favour. */
 export function waitsFor({ interrupt, starters }: Waiting, answerer: Voter): boolean {
   if (interrupt.kind !== "approval") return true;
   const rules = gateRules(interrupt.data);
@@ -31,7 +31,7 @@ export function waitsFor({ interrupt, starters }: Waiting, answerer: Voter): boo
   return rules.governed !== undefined && mayOverride(rules.governed, answerer).eligible;
 }
 
-/** An item before it is anybody's. */
+/** An item without the members that depend on the reader. */
 export type ShownItem = Omit<InboxItem, "ageSeconds" | "mine">;
 
 export function shownItem({ runId, workflowId, interrupt }: Waiting, secrets: readonly Secret[]): ShownItem {

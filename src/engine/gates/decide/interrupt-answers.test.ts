@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { correlationIdOf } from "../../../formats/gates/gate-digest.ts";
 import { ANA, actionsOf, codeOf, TOKEN } from "../../../testing/judges.ts";
 import { type Simulation, simulate } from "../../../testing/simulate.ts";
 import { interruptOf } from "../../../testing/waiting-run.ts";
 import { workflow } from "../../../testing/workflow.ts";
-import { correlationIdOf } from "../correlation.ts";
 
 const AUTH_REQUIRED = "openwop-interrupt-auth-required";
 const waiting = (typeId: string, config: Readonly<Record<string, unknown>>) =>

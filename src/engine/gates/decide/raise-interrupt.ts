@@ -8,20 +8,20 @@ import { matches, problemsOf } from "../../../protocol/schema.ts";
 import { changesBetween } from "../../runs/decide/json-changes.ts";
 import { compileSchema } from "../../schemas/decide/json-schema.ts";
 
-/** What a node asks for. */
+/** The interrupt that a node asks for. */
 export interface InterruptRequest {
   readonly kind: InterruptKind;
-  /** Asked once in a run. The node and its visit, unless it asks for several things. */
+  /** Raised once in a run. The node and its visit, unless the node raises several interrupts. */
   readonly key?: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly resumeSchema?: Readonly<Record<string, unknown>>;
   readonly timeoutMs?: number;
   readonly profile?: string;
-  /** What is said before it is asked, in the same breath. */
+  /** Events that are written before the interrupt, in the same commit. */
   readonly announcing?: readonly EventDraft[];
 }
 
-export interface Raising extends InterruptRequest {
+interface Raising extends InterruptRequest {
   readonly key: string;
   readonly interruptId: string;
   readonly correlationId?: string;
@@ -30,7 +30,7 @@ export interface Raising extends InterruptRequest {
 
 const KEY_MAX = 256;
 
-/** The events of a node that suspends, in the protocol's order. A key that was asked already is not asked again. */
+/** The events of a node that suspends, in the protocol's order. An interrupt that is open under the same key is not raised again. */
 export function raiseInterrupt(
   run: Run,
   nodeId: string,
@@ -87,7 +87,7 @@ function problemWith({ kind, key, data, timeoutMs = 0, resumeSchema }: Raising):
   return vain === undefined ? unusable(resumeSchema, data) : `data.${vain} would not be held to at this sort of gate`;
 }
 
-/** What could never be answered is better not asked. */
+/** The problem with a schema of the answer: no answer could match one that cannot be compiled. */
 function unusable(resumeSchema: Raising["resumeSchema"], data: Raising["data"]): string | undefined {
   const questions = (data["questions"] ?? []) as readonly { readonly schema?: Raising["resumeSchema"] }[];
   try {
@@ -110,7 +110,7 @@ function suspended(
   return { type: "node.suspended", nodeId, payload: { nodeId, interruptId, kind, key, ...reason } };
 }
 
-/** For readers from before the interrupt primitive. The governed gate came after them. */
+/** The event for readers that are older than the interrupt primitive. There is none for a governed gate, which is newer than them. */
 function olderTwin(
   nodeId: string,
   { kind, data, interruptId }: Pick<Raising, "kind" | "data" | "interruptId">,
@@ -128,7 +128,7 @@ function olderTwin(
     approversList?: string[];
     requiredApprovals?: number;
   };
-  const words = actions.map((action) => (action === "edit-accept" ? "edit" : action));
+  const offered = actions.map((action) => (action === "edit-accept" ? "edit" : action));
   return [
     {
       type: "approval.requested",
@@ -139,7 +139,7 @@ function olderTwin(
         artifactId,
         artifactType,
         title,
-        actions: words as ("accept" | "reject" | "refine" | "edit" | "ask")[],
+        actions: offered as ("accept" | "reject" | "refine" | "edit" | "ask")[],
         ...(approversList === undefined ? {} : { approversList: [...approversList] }),
         ...defined({ requiredApprovals }),
       },
@@ -147,14 +147,14 @@ function olderTwin(
   ];
 }
 
-/** A gate of a branch with other options names them. */
+/** A gate of a branch names the options that the branch changed. */
 function changedInBranch({ branchChanges }: Run): Readonly<Record<string, unknown>> {
   return branchChanges === undefined ? {} : { branch: { changedOptions: [...branchChanges] } };
 }
 
 /**
- * A gate that is raised again shows how it ended before, and what of the artifact is different now. One that a branch
- * re-opened also names the run it was decided for and the options that are different.
+ * A gate that is raised again shows how it ended before, and the changes of the artifact since. A gate that a branch re-opened also names
+ * the run that it was decided for and the changed options.
  */
 function sinceLastTime(run: Run, nodeId: string, data: Raising["data"]): Readonly<Record<string, unknown>> {
   const before = Object.values(run.interrupts)
@@ -173,7 +173,7 @@ function sinceLastTime(run: Run, nodeId: string, data: Raising["data"]): Readonl
   };
 }
 
-/** Only of gates that a branch re-opened: what a replay computes must not depend on which interrupts it inherits. */
+/** Members for gates that a branch re-opened only: the computation of a replay must not depend on the interrupts it inherits. */
 function reopening({ reopened, held, raisedIn }: Interrupt, run: Run): Readonly<Record<string, unknown>> {
   const changes = held === undefined ? reopened : (run.branchChanges ?? []);
   if (changes === undefined) return {};

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { gateRules } from "../../../protocol/gates/gate-rules.ts";
-import { plainAnswer } from "./approval-answer.ts";
-import { governedAnswer } from "./governed-answer.ts";
+import { governedAnswer, plainAnswer } from "./gate-answer.ts";
 
 const rules = gateRules({ title: "Ship it?", actions: ["accept", "reject"] });
 

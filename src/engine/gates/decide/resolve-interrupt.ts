@@ -2,40 +2,31 @@ import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { tokenAllowed, type Voter } from "../../../protocol/gates/gate-rules.ts";
 import { type Interrupt, isGoverned } from "../../../protocol/gates/interrupt.ts";
-import type { Evidence } from "../../../protocol/promotion/evidence.ts";
 import { startersOf } from "../../../protocol/runs/forked-from.ts";
 import type { Run } from "../../../protocol/runs/run.ts";
 import type { Secret } from "../../../protocol/runs/sensitive.ts";
 import { answerInterrupt } from "./answer-interrupt.ts";
-import { type Binding, requireBound } from "./bound-vote.ts";
 import { expireInterrupt, isOverdue } from "./close-interrupt.ts";
 import { decideGovernedGate } from "./decide-governed-gate.ts";
 import { decidePlainGate } from "./decide-plain-gate.ts";
-import type { Ruling } from "./ruling.ts";
-import type { Relay } from "./vote-origin.ts";
+import { type Binding, type Ruling, requireBound, type VoteCommand } from "./vote.ts";
 
 export interface ResolveInterrupt {
   /** A node, whose latest interrupt is meant, or the one interrupt of a token. */
   readonly of: { readonly nodeId: string } | { readonly interruptId: string };
   readonly value: unknown;
   readonly answerer: Voter;
-  /** The voter that the answer names, where the key may relay votes. */
-  readonly relay?: Relay;
-  /** Makers of those behind the run; given only where they may not approve it. */
-  readonly makersOfStarters?: readonly string[];
-  /** What the answer was given for, as far as it says so. */
+  readonly relay?: VoteCommand["relay"];
+  readonly makersOfStarters?: VoteCommand["makersOfStarters"];
+  /** The interrupt, revision and artifact that the answer says it is for. */
   readonly bound?: Binding;
   /** Values of the run that are not shown. */
   readonly secrets?: readonly Secret[];
   readonly nowMs: number;
-  /** How the evaluation stands that the gate asks for, if it does. */
-  readonly evidence?: Evidence;
+  readonly evidence?: VoteCommand["evidence"];
 }
 
-/**
- * What an answer to an interrupt comes to. Whatever is refused leaves the run waiting; an interrupt that is past its
- * deadline ends by it, whoever comes to look.
- */
+/** Decides an answer to an interrupt. A refused answer leaves the run waiting; an interrupt that is past its deadline ends. */
 export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   const { answerer, value, nowMs } = command;
   const byToken = answerer.kind === "token";
@@ -52,7 +43,7 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   if (byToken && !tokenAllowed(interrupt)) {
     throw new AppError("auth_elevation_required", { runId: run.runId, nodeId: interrupt.nodeId });
   }
-  // A governed gate has a code of its own for whatever is no answer to it.
+  // A governed gate has an error code of its own for a missing answer.
   if (value === undefined && !isGoverned(interrupt)) {
     throw new AppError("validation_error", { problem: "body must have required property 'resumeValue'" });
   }
@@ -77,19 +68,19 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   return { events, audit: [{ action: "interrupt.resolved", details: { interruptId, nodeId, outcome: "answered" } }] };
 }
 
-/** Whether an answer lets something happen that an agent or a supervisor decided: it is for the decision that was read, as a vote is. */
+/** Whether an answer approves a decision of an agent or a supervisor: like a vote, it is for the decision that was read. */
 function ratifies({ kind, data }: Interrupt): boolean {
   return kind === "low-confidence" || (kind === "clarification" && data["contextType"] === "low-confidence");
 }
 
 export function findInterrupt(run: Run, of: ResolveInterrupt["of"]): Interrupt | undefined {
-  // What a fork inherits was asked elsewhere, and is answered there.
+  // An inherited interrupt of a fork is answered in the run that raised it.
   const all = Object.values(run.interrupts).filter(({ inherited }) => inherited !== true);
   if ("interruptId" in of) return all.find(({ interruptId }) => interruptId === of.interruptId);
   return all.filter(({ nodeId }) => nodeId === of.nodeId).at(-1);
 }
 
-/** Says how the interrupt ended, if it did. */
+/** Throws how the interrupt ended, if it did. */
 export function requireOpen(run: Run, interrupt: Interrupt, byToken: boolean): void {
   const end = endOf(run, interrupt, byToken);
   if (end !== undefined) throw end;

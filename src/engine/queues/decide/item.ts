@@ -23,7 +23,7 @@ interface Reviewed {
   readonly reviewer: string;
   readonly atMs: number;
 }
-export interface Lease extends Reviewed {
+interface Lease extends Reviewed {
   readonly status: "leased";
   readonly untilMs: number;
 }
@@ -31,7 +31,7 @@ export interface Judged extends Reviewed, Judgment {
   readonly status: "judged";
   readonly revised?: true;
 }
-export interface Skipped extends Reviewed {
+interface Skipped extends Reviewed {
   readonly status: "skipped";
   readonly reason: string;
 }
@@ -42,7 +42,7 @@ export interface Judgment {
   /** The judgment itself first, then a correction where there is one. */
   readonly annotationIds: readonly string[];
 }
-export interface PastJudgment extends Judgment, Reviewed {
+interface PastJudgment extends Judgment, Reviewed {
   readonly round: number;
 }
 

@@ -4,7 +4,7 @@ import type { Act } from "./hold-item.ts";
 import { type Judgment, judgmentsOf, othersOf, type QueueItem, requirePlace, reviewOf, stateProblem } from "./item.ts";
 import { stateBy } from "./settle-item.ts";
 
-export interface JudgeItem extends Act {
+interface JudgeItem extends Act {
   readonly judgment: Judgment;
   readonly revise: boolean;
 }

@@ -5,7 +5,7 @@ import { failRun } from "./end-run.ts";
 import type { LoopBreach } from "./loop-breach.ts";
 
 /** What beginning a node depends on besides the run. */
-export interface Dispatch {
+interface Dispatch {
   readonly known: boolean;
   /** Capabilities the node's type requires and the host does not provide. */
   readonly missing: readonly string[];

@@ -16,7 +16,7 @@ import { type Decided, type GoingBack, underWay } from "./go-back.ts";
 import { checkConfigurable, checkInputs, type RunLimits, runLimits } from "./start-run.ts";
 import { unhandled } from "./unhandled.ts";
 
-export interface Fork {
+interface Fork {
   readonly runId: string;
   readonly from: ForkedFrom;
   /** The source's events before `from.fromSeq`, and at least its first. */

@@ -5,7 +5,7 @@ import { isReplay } from "../../../protocol/runs/forked-from.ts";
 import { activeNodes, type Run } from "../../../protocol/runs/run.ts";
 import { isTerminal, isWaiting } from "../../../protocol/runs/run-status.ts";
 
-export interface PauseRun {
+interface PauseRun {
   readonly drainPolicy: DrainPolicy;
   readonly reason?: string;
   readonly by: string;

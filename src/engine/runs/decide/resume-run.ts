@@ -5,7 +5,7 @@ import { isReplay } from "../../../protocol/runs/forked-from.ts";
 import type { Run } from "../../../protocol/runs/run.ts";
 import { isTerminal } from "../../../protocol/runs/run-status.ts";
 
-export interface ResumeRun {
+interface ResumeRun {
   readonly reason?: string;
   readonly by: string;
 }

@@ -53,7 +53,7 @@ export interface Harvest {
 }
 
 /** What is settled by the node's own events alone. */
-export type SimpleOutcome = Exclude<NodeOutcome, { type: "suspend" | "dispatch" }>;
+type SimpleOutcome = Exclude<NodeOutcome, { type: "suspend" | "dispatch" }>;
 
 /** The events of an attempt's outcome, up to and including the node's own. Whether the run ends is decided after. */
 export function settleNode(plan: Plan, run: Run, node: WorkflowNode, outcome: SimpleOutcome, at: string): EventDraft[] {

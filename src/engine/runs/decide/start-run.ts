@@ -8,7 +8,7 @@ import { maskFields } from "../../../protocol/runs/snapshot.ts";
 import type { WorkflowVariable } from "../../../protocol/workflows/workflow.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
 
-export interface StartRun {
+interface StartRun {
   readonly request: CreateRunRequest;
   readonly owner: Owner;
   readonly limits: RunLimits;

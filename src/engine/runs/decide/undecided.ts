@@ -5,7 +5,7 @@ import type { WorkflowEdge } from "../../../protocol/workflows/workflow.ts";
 import { type Graph, supervisedLoop } from "../../workflows/decide/graph.ts";
 
 /** A dispatch after which the supervisor has to decide again. */
-export interface Undecided {
+interface Undecided {
   readonly nodeId: string;
   readonly error: RunError;
 }

@@ -17,7 +17,7 @@ export function unhandled(plan: Plan, run: Run, nodeId: string): RunError | unde
 }
 
 /** A failure is handled when some forward edge of the node leads to a rule that fires on it. */
-export function failureIsHandled(plan: Plan, run: Run, nodeId: string): boolean {
+function failureIsHandled(plan: Plan, run: Run, nodeId: string): boolean {
   const state = nodeOf(run, nodeId);
   if (state === undefined) return false;
   return (plan.graph.forwardFrom.get(nodeId) ?? []).some(

@@ -11,7 +11,7 @@ import { hadItBeenDecided, leavesUndecided } from "./undecided.ts";
  * A gate that was not passed lets nothing through by accident: an edge leads on from it only when its condition holds
  * for what was decided and would not hold had the gate been passed.
  */
-export function selectsVerdict(run: Run, edge: WorkflowEdge, gate: NodeState): boolean {
+function selectsVerdict(run: Run, edge: WorkflowEdge, gate: NodeState): boolean {
   return selects(run, edge, gate, [hadItPassed(gate)]);
 }
 

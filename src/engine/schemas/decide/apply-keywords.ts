@@ -20,7 +20,7 @@ import { isMap } from "./schema-keywords.ts";
 type Apply<Value, Wanted> = (applied: Applied & { readonly value: Value }, wanted: Wanted) => boolean;
 type AnyApply = (applied: Applied, wanted: unknown) => boolean;
 
-export interface Keyword {
+interface Keyword {
   readonly apply: AnyApply;
   readonly wanted: unknown;
 }

@@ -10,7 +10,7 @@ import { WorkBudget } from "./work-budget.ts";
 export type CompiledSchema = (value: unknown) => Problem[];
 
 /** What one check may take, wherever it is made: about a second. The verdict depends on this number and never on the time taken. */
-export const CHECK_UNITS = 5_000_000;
+const CHECK_UNITS = 5_000_000;
 
 /** What reading one schema may take. Schemas that are registered have tighter limits, see `schema-limits.ts`. */
 const READ_UNITS = 2_000_000;

@@ -26,7 +26,7 @@ const UNITS_BETWEEN_PAUSES = 200_000;
 /** Checks of one request that may be made elsewhere. Each may take about a second, and those beyond are not made. */
 const REQUEST_CHECKS_ELSEWHERE = 20;
 
-export interface DeferralLimits {
+interface DeferralLimits {
   /** What all checks of the decision may take on this thread. */
   readonly unitsHere: number;
   /** Checks of the decision that may be made elsewhere; a value is taken not to match where one more is needed. */

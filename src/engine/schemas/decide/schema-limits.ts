@@ -16,7 +16,7 @@ export const SCHEMA_LIMITS = {
 } as const;
 
 /** What all schemas of one pack may be together: each is compiled when the pack is installed, and again when a host starts. */
-export const PACK_SCHEMA_LIMITS = { characters: 1_048_576, values: 200_000, patterns: 800 } as const;
+const PACK_SCHEMA_LIMITS = { characters: 1_048_576, values: 200_000, patterns: 800 } as const;
 
 /** Adds up the schemas of a pack. */
 export class SchemaTotal {

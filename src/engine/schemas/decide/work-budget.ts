@@ -34,4 +34,4 @@ export class WorkBudget {
   }
 }
 
-export const DEPTH_MAX = 500;
+const DEPTH_MAX = 500;

@@ -131,7 +131,7 @@ function conditionContext(run: Run, edge: WorkflowEdge, source: NodeState): Reco
 }
 
 /** `output.review.score`, `variables.count`, or just `count`. Missing steps give undefined. */
-export function lookUp(context: Readonly<Record<string, unknown>>, path: string): unknown {
+function lookUp(context: Readonly<Record<string, unknown>>, path: string): unknown {
   const steps = path.split(".");
   const root = steps[0] ?? "";
   let value: unknown = Object.hasOwn(context, root) ? context : context["variables"];

@@ -2,7 +2,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import { patternSize } from "./pattern-size.ts";
 
 /** What the patterns and expressions of a definition may be together when it is registered: all of them are compiled then. */
-export const DEFINITION_LIMITS = {
+const DEFINITION_LIMITS = {
   /** States of one pattern, as a program. */
   patternStates: 5_000,
   /** States of all patterns that differ. */

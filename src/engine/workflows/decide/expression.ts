@@ -17,7 +17,7 @@ const environment = new Environment({
 
 const meter = new ExpressionMeter(environment);
 
-export type Expression = (context: Readonly<Record<string, unknown>>, allowance?: Allowance) => unknown;
+type Expression = (context: Readonly<Record<string, unknown>>, allowance?: Allowance) => unknown;
 
 const compiled = new Map<string, Expression>();
 /** Characters of all expressions that are kept compiled, which take about a hundred times as much: some tens of megabytes. */

@@ -14,7 +14,7 @@ const WORK_MAX = 2_000_000;
 /** A search costs so many states times characters for one unit of a budget. */
 const STEPS_PER_UNIT = 2;
 
-export interface Pattern {
+interface Pattern {
   /** Whether the text has a match. The search is charged to the budget, where there is one. */
   (text: string, budget?: WorkBudget): boolean;
   /** The size of the pattern as a program. */

@@ -9,7 +9,7 @@ import type { Plan } from "./plan.ts";
 /** The error of a node whose inputs are not there. */
 export const INPUT_INVALID = "node_input_invalid";
 
-export type Resolved = { readonly inputs: Readonly<Record<string, unknown>> } | { readonly error: RunError };
+type Resolved = { readonly inputs: Readonly<Record<string, unknown>> } | { readonly error: RunError };
 
 /**
  * A node's inputs: its own ports, and what forward edges carry into ports it does not set itself. A value that is

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
-import { tokenEndMs } from "./interrupt-links.ts";
 import { tokenKeys } from "./interrupt-token.ts";
+import { tokenEndMs } from "./shown-gates.ts";
 
 const NOON = Date.UTC(2027, 2, 1, 12);
 const HOUR = 3_600_000;

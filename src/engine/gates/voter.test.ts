@@ -4,7 +4,7 @@ import type { KeyRecord, Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import type { Host } from "../host.ts";
 import { makersOf, originWrite } from "../identity/key-origin.ts";
-import { namedVoter, relayFor } from "./relayed-voter.ts";
+import { namedVoter, relayFor } from "./voter.ts";
 
 const NOW = 1_000_000;
 const caller = (principal: string, keyId = `key-${principal}`): Caller => ({

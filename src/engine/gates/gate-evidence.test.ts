@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { DocumentId } from "../../store/port/documents.ts";
 import { HOST_WIDE } from "../../store/port/store.ts";
-import { pinnedSuite } from "./gate-suites.ts";
+import { pinnedSuite } from "./gate-evidence.ts";
 
 /** A store that has the pins of one definition, for these tenants. */
 const storeOf = (pins: Readonly<Record<string, object>>) => ({
