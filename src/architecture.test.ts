@@ -175,7 +175,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ".": "audit families gates identity outbound runs schemas shared worker workflows",
     audit: ". outbound webhooks",
     families: ". gates nodes runs worker workflows",
-    gates: ". families identity nodes runs schemas secrets worker",
+    gates: ". families identity nodes runs schemas secrets shared worker",
     identity: ". families gates runs shared",
     judgments: ". families identity runs secrets tapes worker",
     nodes: ". runs schemas worker workflows",
