@@ -17,7 +17,7 @@ describe.concurrent("what to do next", () => {
     const [, next = ""] = /npx assay review (next .*)/.exec(err) ?? [];
     const inDir = / --dir (\S+)$/.exec(next)?.[1] ?? "";
     const decided = await review([...decide.split(" "), "accepted", "--dir", inDir]);
-    expect(decided).toMatchObject({ exit: 0, err: `All decided. Change the work, then: npx assay review ${next}` });
+    expect(decided).toMatchObject({ exit: 0, err: `All decided. Change the file, then: npx assay review ${next}` });
     peer.write("Second.");
     expect((await review([...next.split(" "), "--review-retry-ms", "1"])).exit).toBe(0);
     expect(peer.calls()).toHaveLength(2);

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { answerLines } from "../../reviews/provider/answer-lines.ts";
 import { recordedIo } from "../../testing/recorded-io.ts";
 import { defaultConfig } from "../settings/config.ts";
+import type { ProvideCall } from "./provide.ts";
 import { provideFromServer } from "./provide-from-server.ts";
-import type { ProvideCall } from "./review-provide.ts";
 
 const opened: { close(): void }[] = [];
 afterEach(() => {

@@ -1,14 +1,14 @@
+import { postHttp } from "../../engine/outbound/post-http.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
 import { connect } from "../client/client.ts";
-import { patientFetch } from "../client/patient-fetch.ts";
-import { printable } from "../output/printable.ts";
+
 import { EXIT } from "../program/exit-codes.ts";
-import type { ProvideCall } from "./review-provide.ts";
+import { fellBack, type ProvideCall } from "./provide.ts";
 
 /**
- * The same turn in a session that lives on a server; what the server answers is passed on as it is. A server answers for nobody that it
- * does not know; the command that this one stands in for lets another agent answer, and says so.
+ * A turn in a session on a server; the answer is passed on unchanged. A server refuses an unknown agent. `opencode run` lets the default
+ * agent answer and says so, and this command does the same.
  */
 export async function provideFromServer(call: ProvideCall, bytes: Uint8Array): Promise<number> {
   const { flags, io } = call;
@@ -20,9 +20,9 @@ export async function provideFromServer(call: ProvideCall, bytes: Uint8Array): P
       return turnOn(call, bytes, DEFAULT_AGENT);
     });
   } catch (error) {
-    const said = error instanceof AppError ? SAID[String(error.details["name"])] : undefined;
-    if (said === undefined) throw error;
-    io.err(`Error: ${said}`);
+    const message = error instanceof AppError ? MESSAGES[String(error.details["name"])] : undefined;
+    if (message === undefined) throw error;
+    io.err(`Error: ${message}`);
     return EXIT.negative;
   }
   await io.write(flags.format === "json" ? text : `${answerIn(text)}\n`);
@@ -33,7 +33,7 @@ async function turnOn({ flags, config, given }: ProvideCall, bytes: Uint8Array, 
   const query = {
     agent,
     session: flags.session,
-    // A session that is named is the one that is meant, as with sessions of this machine.
+    // A named session takes precedence over the last one, as with sessions on this machine.
     ...(flags.continue && flags.session === undefined ? { continue: "true" as const } : {}),
     ...(flags.fork ? { fork: "true" as const } : {}),
   };
@@ -47,12 +47,8 @@ function isUnknownAgent(error: unknown): boolean {
   return error instanceof AppError && error.code === "not_found" && error.details["what"] === "reviewer";
 }
 
-/** As the command that this one stands in for says it: those who ask look for it. */
-export function fellBack(agent: string): string {
-  return `! agent "${printable(agent)}" not found. Falling back to default agent`;
-}
-
-const SAID: Readonly<Record<string, string>> = {
+/** The messages of `opencode run`, by the name of the server's error. */
+const MESSAGES: Readonly<Record<string, string>> = {
   EmptyInput: "You must provide a message or a command",
   SessionNotFound: "Session not found",
   SessionBusy: "Session is busy",
@@ -64,4 +60,27 @@ function answerIn(stream: string): string {
     if (message?.type === "text") return message.part.text;
   }
   throw new AppError("unreachable", { url: "POST /v1/host/assay/afp/run", reason: "it answered without a review" });
+}
+
+/** A `fetch` whose POSTs wait as long as their signal, because the one of Node ends after five minutes without an answer. */
+async function patientFetch(url: string, init: RequestInit): Promise<Response> {
+  const { method, headers, body, signal } = init;
+  if (method !== "POST" || !signal) return fetch(url, init);
+  const sent = typeof body === "string" || body instanceof Uint8Array ? body : "";
+  const begun = await postHttp({
+    address: new URL(url),
+    headers: Object.fromEntries(new Headers(headers)),
+    body: sent as string | Uint8Array<ArrayBuffer>,
+    signal,
+  });
+  try {
+    if ("error" in begun) throw begun.error;
+    const parts: Buffer[] = [];
+    for await (const part of begun.response) parts.push(part as Buffer);
+    return new Response(Buffer.concat(parts), { status: begun.response.statusCode ?? 0 });
+  } catch (error) {
+    // Reports the time-out where there is one; the error of the connection says only that it was closed.
+    signal.throwIfAborted();
+    throw new TypeError("fetch failed", { cause: error });
+  }
 }

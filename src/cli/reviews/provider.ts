@@ -1,8 +1,9 @@
-import { resolve } from "node:path";
-import { AppError } from "../../protocol/errors.ts";
+import { basename, resolve } from "node:path";
+import { unusableInput } from "../../protocol/errors.ts";
+import type { Asking } from "../../reviews/requester/ask.ts";
 import type { Carrier, Limits } from "../../reviews/requester/carrier.ts";
 import { commandLine, isForked } from "../../reviews/requester/command-line.ts";
-import type { Provider } from "../../reviews/requester/conversation.ts";
+import type { Conversation, Provider } from "../../reviews/requester/conversation.ts";
 import type { Retries } from "../../reviews/requester/retry.ts";
 import { commandCarrier } from "../../reviews/requester/run-command.ts";
 import { httpCarrier } from "../../reviews/requester/send-http.ts";
@@ -11,7 +12,7 @@ import type { Call } from "../program/command.ts";
 import { ownEnvironment } from "../settings/config.ts";
 import type { Config } from "../settings/settings.ts";
 import { withoutSecrets } from "../tapes/files/recorder.ts";
-import type { REVIEW_TURN_FLAGS } from "./review-ask-commands.ts";
+import type { REVIEW_TURN_FLAGS } from "./commands.ts";
 
 type ProviderFlags = Pick<
   Call<typeof REVIEW_TURN_FLAGS>["flags"],
@@ -19,15 +20,15 @@ type ProviderFlags = Pick<
 >;
 type Chosen = Pick<Call<typeof REVIEW_TURN_FLAGS>, "config" | "given"> & { readonly flags: ProviderFlags };
 
-/** Whom the flags ask. Only a `--url` of this very call means a server: the environment has one for other commands. */
+/** The provider that the flags name. Only a `--url` flag selects a server: the setting in the environment is for other commands. */
 export function providerOf({ flags, config, given }: Chosen): Provider {
   const { command: program, arg: args, agent = DEFAULT_AGENT, passDir } = flags;
   if (given.has("url")) {
-    if (program !== undefined || args.length > 0) throw refusal("--url and --command exclude each other");
+    if (program !== undefined || args.length > 0) throw unusableInput("--url and --command exclude each other");
     return { url: config.url, agent };
   }
-  if (program === undefined && args.length > 0) throw refusal("--arg belongs to a --command");
-  if (program === "") throw refusal("--command needs the name of a program");
+  if (program === undefined && args.length > 0) throw unusableInput("--arg belongs to a --command");
+  if (program === "") throw unusableInput("--command needs the name of a program");
   const chosen = commandLine({ program, args, agent, takes_directory: passDir });
   return { ...chosen, args: [...chosen.args] };
 }
@@ -53,7 +54,7 @@ export function isForkedBy(provider: Provider): boolean {
   return !("url" in provider) && isForked(provider);
 }
 
-/** Without secrets of ours, but with what a reviewer needs that is Assay too: the key of its model. */
+/** The environment without the host's secrets; the key of a reviewer's model stays. */
 export function providerEnvironment(): Readonly<Record<string, string | undefined>> {
   return withoutSecrets(ownEnvironment());
 }
@@ -73,6 +74,17 @@ export function retriesOf({ reviewRetryMs }: Config): Retries {
   return { waitsMs: [reviewRetryMs, 4 * reviewRetryMs], random: Math.random };
 }
 
-function refusal(problem: string): AppError {
-  return new AppError("unusable_input", { problem });
+/** The carrier and retries of a conversation. */
+export function askingFor(
+  { command: provider, directory, artifact }: Conversation,
+  config: Config,
+  signal: AbortSignal,
+): Asking {
+  const title = `Review of ${basename(artifact.path)}`;
+  return {
+    carrier: carrierFor({ provider, directory, title, config }),
+    retries: retriesOf(config),
+    forked: isForkedBy(provider),
+    signal,
+  };
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { childEnvironment, programEnvironment } from "../../engine/programs/child-environment.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { type AppError, unusableInput } from "../../protocol/errors.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
 import type { ReviewerBinding } from "../../reviews/reviewers/bound-reviewer.ts";
 import { type Environment, ownEnvironment } from "../settings/config.ts";
@@ -9,14 +9,14 @@ import { reviewModelOf } from "../wiring/review-model.ts";
 import type { WrittenReviewer } from "./written-reviewer.ts";
 
 /**
- * Who reviews for a server, by name. The name that is always known is bound to what settings say, else to the model where there is one, else to the
- * rule check. Throws `unusable_input` when a model is bound that is not known well enough to be asked.
+ * The reviewers of a server, by name. The default agent is bound as the settings say, else to the model of the settings, else to the rule
+ * check. Throws `unusable_input` for a model that lacks a setting.
  */
 export function reviewerBindings(config: Config, env: Environment = ownEnvironment()): ReviewerBinding[] {
   return bindingsOf(config, env, [], servedWith);
 }
 
-/** The same for one review on one's own machine: those that are bound in place come first, and programs inherit the environment. */
+/** The reviewers of one call on this machine: those of `inPlace` replace those of the settings, and programs inherit the environment. */
 export function ownReviewerBindings(
   config: Config,
   env: Environment,
@@ -59,12 +59,12 @@ function bindingOf(
   }
 }
 
-/** What a reviewing program sees when a person starts it: all but the keys and the database of this process. */
+/** The environment of a reviewing program that a person starts: all variables but the keys and the database of this process. */
 function inherited({ reviewModelKeyEnv, databaseUrl }: Config, env: Environment) {
   return childEnvironment(env, { names: [reviewModelKeyEnv], hasDatabase: databaseUrl !== undefined });
 }
 
-/** What it sees when a server starts it for whoever asks for a review. */
+/** The environment of a reviewing program that a server starts: a few variables, and those that the setting names. */
 function servedWith({ reviewerEnv = "" }: Config, env: Environment) {
   const names = reviewerEnv.split(",").flatMap((name) => name.trim() || []);
   const own = names.find((name) => /^ASSAY_/i.test(name));
@@ -75,5 +75,5 @@ function servedWith({ reviewerEnv = "" }: Config, env: Environment) {
 }
 
 function unusable(problem: string): AppError {
-  return new AppError("unusable_input", { problem: `--reviewer-env ${problem}` });
+  return unusableInput(`--reviewer-env ${problem}`);
 }

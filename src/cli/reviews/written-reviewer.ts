@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 
-/** Who answers to a name, as settings have it. */
+/** A reviewer in the settings, bound to the name of an agent. */
 export type WrittenReviewer = { readonly agent: string } & (
   | { readonly type: "builtin" }
-  /** Without a name of its own, the model of the other settings. */
+  /** The model of the setting `reviewModel` where `model` is absent. */
   | { readonly type: "model"; readonly model?: string }
   | { readonly type: "command"; readonly program: string; readonly args: readonly string[] }
 );
@@ -45,7 +45,7 @@ function words(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(([whole, double, single]) => double ?? single ?? whole);
 }
 
-/** One with a slash is a path; any other is looked for where programs are. */
+/** A program with a slash is a path; others are looked up in PATH. */
 function found(program: string, relativeTo: string): string {
   return program.includes("/") ? resolve(relativeTo, program) : program;
 }

@@ -54,8 +54,8 @@ describe("a project with the same file", () => {
   });
 });
 
-describe("a project with a file that says something else", () => {
-  test("keeps it when nobody can be asked", async () => {
+describe("a project with a file of other content", () => {
+  test("keeps it without a terminal", async () => {
     const dir = withFile("mine");
     const { code, err } = await setUp(dir);
     expect([code, read(dir)]).toEqual([2, "mine"]);

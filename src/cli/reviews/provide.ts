@@ -8,20 +8,19 @@ import { BUSY_MS, directoryBackend } from "../../reviews/provider/directory-back
 import { takeTurn } from "../../reviews/provider/take-turn.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
 import { boundReviewer } from "../../reviews/reviewers/bound-reviewer.ts";
-import { readInput } from "../files/read-input.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { ownEnvironment } from "../settings/config.ts";
 import { chatModelOf } from "../wiring/review-model.ts";
-import { fellBack, provideFromServer } from "./provide-from-server.ts";
-import type { REVIEW_PROVIDE_FLAGS } from "./review-provide-commands.ts";
+import type { REVIEW_PROVIDE_FLAGS } from "./commands.ts";
+
 import { ownReviewerBindings } from "./reviewer-bindings.ts";
 import type { WrittenReviewer } from "./written-reviewer.ts";
 
 export type ProvideCall = Call<typeof REVIEW_PROVIDE_FLAGS>;
 
-/** What is said, and when, is what the command that this one stands in for says: scripts compare it. */
+/** The messages are those of `opencode run`, which this command replaces: scripts compare them. */
 export async function reviewProvide(call: ProvideCall): Promise<number> {
   const { args, flags, given, io } = call;
   const misused = misuse(call);
@@ -34,7 +33,8 @@ export async function reviewProvide(call: ProvideCall): Promise<number> {
   }
   if (flags.session === "") return refuse(io, "Session not found");
   try {
-    return given.has("url") ? await provideFromServer(call, bytes) : await provideHere(call, bytes);
+    if (!given.has("url")) return await provideHere(call, bytes);
+    return await (await import("./provide-from-server.ts")).provideFromServer(call, bytes);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (flags.format === "json") await io.write(errorLine(flags.session, "UnknownError", error.message, Date.now()));
@@ -62,12 +62,12 @@ async function provideHere({ flags, config, io }: ProvideCall, bytes: Uint8Array
   return EXIT.fine;
 }
 
-/** A program that the call names reviews as the one that is always known, whatever settings say. */
+/** The program of the call, bound to the default agent; it replaces that agent's binding in the settings. */
 function inPlace({ reviewerCommand: program, arg: args }: ProvideCall["flags"]): WrittenReviewer[] {
   return program === undefined ? [] : [{ agent: DEFAULT_AGENT, type: "command", program, args }];
 }
 
-/** Not the working directory: a session works from every one. */
+/** A folder that does not depend on the working directory, so that a session works from every directory. */
 function stateDirectory(given: string | undefined): string {
   return given === undefined ? join(homedir(), ".assay", "review-sessions") : resolve(given);
 }
@@ -87,7 +87,7 @@ function withWords(words: readonly string[], input: Buffer): Uint8Array {
   return input.length === 0 ? Buffer.from(before) : Buffer.concat([Buffer.from(`${before}\n`), input]);
 }
 
-/** Also of what is not UTF-8, which is a request, if a wrong one. */
+/** Whether there is no text. Bytes that are not UTF-8 count as an invalid request. */
 function isBlank(bytes: Uint8Array): boolean {
   return bytes.length <= REQUEST_BYTES_MAX && new TextDecoder().decode(bytes).trim() === "";
 }
@@ -95,4 +95,22 @@ function isBlank(bytes: Uint8Array): boolean {
 function refuse(io: ProvideCall["io"], message: string): number {
   io.err(`Error: ${message}`);
   return EXIT.negative;
+}
+
+/** Reads standard input to its end, so that the writer never finds the pipe closed, and keeps `keepBytes` of it. Empty on a terminal. */
+async function readInput(keepBytes: number): Promise<Buffer> {
+  if (process.stdin.isTTY) return Buffer.alloc(0);
+  const chunks: Buffer[] = [];
+  let kept = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    const rest = chunk.subarray(0, keepBytes - kept);
+    if (rest.length > 0) chunks.push(rest);
+    kept += rest.length;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The note of `opencode run` about an agent that it does not know: requesters look for it. */
+export function fellBack(agent: string): string {
+  return `! agent "${printable(agent)}" not found. Falling back to default agent`;
 }
