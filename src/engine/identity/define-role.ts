@@ -2,10 +2,10 @@ import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { DefineRoleRequest, ListRolesResponse, RoleInfo } from "../../protocol/identity/role-api.ts";
-import { BUILT_IN_ROLES, decideScope, SCOPES_BY_NAME } from "../../protocol/identity/scopes.ts";
+import { BUILT_IN_ROLES, decideScope } from "../../protocol/identity/scopes.ts";
 import { own } from "../../protocol/own.ts";
 import { auditDraft, type Recorder } from "../execute.ts";
-import { grantedScopes, mayHandOnScope } from "./grants.ts";
+import { grantedScopes, isGivenByOwner } from "./grants.ts";
 import { commitKeys, type KeyHost, placeOf, requireHarmlessNames } from "./keys.ts";
 import { roleTable } from "./roles.ts";
 
@@ -53,7 +53,7 @@ export async function defineRole(host: KeyHost, { caller, request, record }: Def
   refuseBuiltIn(role);
   requireHarmlessNames(host, [role, request.workspace ?? ""]);
   const place = placeOf(caller, request.workspace);
-  const scopes = [...grantedScopes(caller, request.scopes)];
+  const scopes = [...grantedScopes(caller, request.scopes, await roleTable(host, caller))];
   const before = await ownScopes(host, caller, role, place.workspace);
   await requireHeld(host, caller, [...scopes, ...(before ?? [])]);
   await requireRoom(host, place, role);
@@ -75,14 +75,18 @@ export async function defineRole(host: KeyHost, { caller, request, record }: Def
   return info;
 }
 
-/** In a workspace, its own definition goes and one of the tenant stays. Bindings stay too, and grant no scope. */
+/**
+ * In a workspace, its own definition goes and one of the tenant holds in its place: the caller must have the scopes of both. Bindings stay, and
+ * grant no scope where no definition is left.
+ */
 export async function removeRole(host: KeyHost, caller: Caller, role: string, wished?: string): Promise<void> {
   refuseBuiltIn(role);
   const place = placeOf(caller, wished);
   // One of the tenant holds in the workspace too, and is not the workspace's to remove.
   const before = own(await host.store.ownRoles(place.tenant, place.workspace), role);
   if (before === undefined) throw new AppError("not_found", { what: "role", role });
-  await requireHeld(host, caller, before);
+  const left = place.workspace === undefined ? {} : await host.store.ownRoles(place.tenant, undefined);
+  await requireHeld(host, caller, [...before, ...(own(left, role) ?? [])]);
   const bound = defined({ workspace: place.workspace });
   const details = { scopesBefore: before.join(" "), ...bound };
   await commitKeys(host, {
@@ -120,7 +124,7 @@ async function requireHeld(host: Pick<KeyHost, "store">, caller: Caller, scopes:
   const table = await roleTable(host, caller);
   for (const scope of scopes) {
     const decision = decideScope(caller, scope, table);
-    if (!decision.allowed && !(SCOPES_BY_NAME.has(scope) && mayHandOnScope(caller, scope))) {
+    if (!decision.allowed && !isGivenByOwner(caller, scope)) {
       throw new AppError("forbidden", { scopeRequired: scope, missingFrom: decision.missingFrom });
     }
   }

@@ -254,6 +254,7 @@ describe("a principal that has roles already", () => {
   });
 
   test("gets others, for all its keys, from one who may grant both", async () => {
+    await store.commit({ tenant: T, roles: [{ tenant: T, principal: "olga", roles: ["owner"] }] });
     await create({ principal: "pat", roles: ["viewer"] });
     await create({ principal: "pat", roles: ["reviewer"] }, as({ roles: ["admin"] }));
     expect((await store.listKeys({ tenant: T })).map((key) => key.roles)).toEqual([["reviewer"], ["reviewer"]]);

@@ -22,6 +22,7 @@ import {
   requireGroupsGrantable,
   requireOwnerLeft,
   requireWithinKey,
+  requireWithinMakers,
 } from "./grants.ts";
 import { type KeyLimits, requireShortNames, withRoomForKey } from "./key-limits.ts";
 import { originWrite } from "./key-origin.ts";
@@ -54,19 +55,24 @@ export async function createKey(
   const kind = grantedKind(caller, request.kind);
   const nowMs = host.nowMs();
   const place = placeOf(caller, request.workspace);
-  const scopes = grantedScopes(caller, request.scopes);
   const expiresAtMs = request.expiresAt === undefined ? undefined : futureMs(request.expiresAt, nowMs);
   const before = await membershipHere(host.store, place, principal);
   const roles = before === undefined ? (request.roles ?? ["viewer"]) : request.roles;
   const table = await tableWith(host, place, request.roles ?? []);
+  const scopes = grantedScopes(caller, request.scopes, table);
   const reached = await reachedBy(host.store, caller, place, principal);
   requireGrantable(caller, [...(before?.roles ?? []), ...reached.roles, ...(roles ?? [])]);
   requireGroupsGrantable(caller, [...(before?.groups ?? []), ...reached.groups, ...(request.groups ?? [])]);
   const leaving = roles === undefined ? [] : await requireOwnerLeft(host, place, principal, roles);
   const added = (request.roles ?? []).filter((role) => !before?.roles.includes(role));
-  if (before !== undefined || (await hasKeys(host.store, place.tenant, principal))) {
-    requireWithinKey(caller, added, table);
-  }
+  const isKnown = before !== undefined || (await hasKeys(host.store, place.tenant, principal));
+  requireWithinKey(caller, added, table, isKnown);
+  await requireWithinMakers(host, caller, place, {
+    principal,
+    before,
+    roles: roles ?? [],
+    groups: request.groups ?? [],
+  });
 
   const wish = { ...(roles && { roles }), ...(request.groups && { groups: request.groups }) };
   const binding = bindingAfter(place, principal, wish);

@@ -13,6 +13,7 @@ import {
   requireGroupsGrantable,
   requireOwnerLeft,
   requireWithinKey,
+  requireWithinMakers,
 } from "./grants.ts";
 import { requireShortNames } from "./key-limits.ts";
 import { openMakers, originsOf, type StoredOrigin } from "./key-origin.ts";
@@ -128,6 +129,7 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   requireGrantable(caller, [...before.roles, ...reached.roles, ...added]);
   requireGroupsGrantable(caller, [...before.groups, ...reached.groups, ...(groups ?? [])]);
   requireWithinKey(caller, added, table);
+  await requireWithinMakers(host, caller, place, { principal, before, roles: added, groups: groups ?? [] });
   const leaving = roles === undefined ? [] : await requireOwnerLeft(host, place, principal, roles);
 
   const binding = bindingAfter(place, principal, request);

@@ -73,6 +73,24 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: "an admin does not pass a gate for owners with a key that it made for one who became an owner since",
+    async attempt(target) {
+      const made = await makeKey(target, { principal: "noel", roles: ["reviewer"] }, { as: "admin" });
+      const runId = await waitsAt(target, "for-owners", { approverRoleRefs: ["owner"] });
+      const path = "/v1/host/assay/principals/noel";
+      const raised = [
+        await target.ask("POST", path, { body: { roles: ["owner"] } }),
+        await makeKey(target, { principal: "noel", roles: ["owner"] }),
+      ];
+      await vote(target, runId, ACCEPT, { key: made.json.key });
+      await stillWaits(target, runId);
+      for (const { status, json } of raised) expect([status, json.details.maker]).toEqual([403, "adam"]);
+      await target.ask("POST", `/v1/host/assay/keys/${made.json.info.keyId}:revoke`, { body: {} });
+      const { key } = (await makeKey(target, { principal: "noel", roles: ["owner"] })).json;
+      expect((await vote(target, runId, ACCEPT, { key })).status).toBe(200);
+    },
+  },
+  {
     title: "an owner cannot pass a quorum of two with voters that he names, nor with a relay key that he makes",
     async attempt(target, rounds) {
       for (let round = 0; round < rounds; round++) {
