@@ -205,7 +205,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   evals: {
     "add-from": "calibration override run score suite",
     calibration: "judge override run score suite",
-    evidence: "calibration override run score suite",
+    evidence: "calibration override run suite",
     judge: "score",
     override: "run score suite",
     report: "run score",

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { scoredEvents } from "../evals/override/scored-events.ts";
+import { scoredEvents } from "../evals/override/score-judgments.ts";
 import type { AgentEvalSuite, EvalTask } from "../protocol/evals/eval-suite.ts";
 import { CertificateView } from "../protocol/evals/judge-certificate-api.ts";
 import { isTerminal, type RunStatus } from "../protocol/runs/run-status.ts";

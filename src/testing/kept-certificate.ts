@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import { certificateOf } from "../evals/calibration/certificate.ts";
-import { certificateDocument } from "../evals/calibration/certificate-store.ts";
+import { certificateDocument, certificateOf } from "../evals/calibration/certificate.ts";
 import type { CertificateRecord } from "../protocol/evals/judge-certificate-api.ts";
 import { calibrationReport } from "../statistics/calibration.ts";
 import type { Store } from "../store/port/store.ts";

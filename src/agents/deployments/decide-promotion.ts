@@ -1,4 +1,5 @@
 import { defined } from "../../protocol/defined.ts";
+import { validationError } from "../../protocol/errors.ts";
 import { own } from "../../protocol/own.ts";
 import { CHANNELS, type DeploymentState, type DeploymentTransition } from "../../protocol/promotion/api.ts";
 import { carrierOf, otherCarriers, putOn, takeAll } from "./channel-places.ts";
@@ -8,7 +9,6 @@ import {
   type Decided,
   type Grounds,
   PROMOTES,
-  refuse,
   requireChannel,
   requireRest,
   settled,
@@ -18,13 +18,14 @@ import {
 export const promote: Decide = (now, request, grounds) => {
   const { version, toState: to } = request;
   const from = stateOf(now, version);
-  if (to === undefined) throw refuse("promote needs toState, which says where it leads to");
+  if (to === undefined) throw validationError("promote needs toState, which says where it leads to");
   if (from === "active" && to === "active") return alsoOn(now, request, grounds);
-  if (PROMOTES[from] !== to) throw refuse(`${version} is ${from}: ${waysFrom(from)}, and not be promoted to ${to}`);
+  if (PROMOTES[from] !== to)
+    throw validationError(`${version} is ${from}: ${waysFrom(from)}, and not be promoted to ${to}`);
   requireSame(own(now.versions, version), request, grounds);
   if (to === "active") return activate(now, request, grounds);
   if (request.channel !== undefined || request.canaryPercent !== undefined) {
-    throw refuse("channel and canaryPercent go with a promotion to active");
+    throw validationError("channel and canaryPercent go with a promotion to active");
   }
   return promoted(settled(now, version, { ...grounds, state: to }), request, grounds, { from, to });
 };
@@ -35,12 +36,12 @@ const activate: Decide = (now, request, grounds) => {
   const before = own(now.versions, version);
   const onItsOwn = channelsOf(now, version);
   if (channel !== undefined && onItsOwn.some((each) => each !== channel)) {
-    throw refuse(
+    throw validationError(
       `${version} comes back on ${onItsOwn.join(" and ")}, where it was paused: name no channel; others come after that`,
     );
   }
   if (channel === undefined && onItsOwn.length === 0 && before?.state === "paused") {
-    throw refuse(`${version} has no place to come back to: name the channel that it is to come to`);
+    throw validationError(`${version} has no place to come back to: name the channel that it is to come to`);
   }
   const percent = request.canaryPercent ?? before?.canaryPercent ?? 100;
   const share = percent === 100 ? {} : { canaryPercent: percent };
@@ -72,10 +73,10 @@ const alsoOn: Decide = (now, request, grounds) => {
   const { version, channel, canaryPercent } = request;
   const before = own(now.versions, version) as Deployed;
   if (channel === undefined || channelsOf(now, version).includes(channel)) {
-    throw refuse(`${version} is active already: name a channel that it is not on, or use adjust-canary`);
+    throw validationError(`${version} is active already: name a channel that it is not on, or use adjust-canary`);
   }
   if (canaryPercent !== undefined && canaryPercent !== (before.canaryPercent ?? 100)) {
-    throw refuse("one share counts on all channels of a version; change it with adjust-canary");
+    throw validationError("one share counts on all channels of a version; change it with adjust-canary");
   }
   requireSame(before, request, grounds);
   const share = before.canaryPercent === undefined ? {} : { canaryPercent: before.canaryPercent };
@@ -144,5 +145,5 @@ function kept(now: Deployments, version: string): Pick<Deployed, "replacedOn"> {
 /** Only the content that was promoted before can be promoted further. */
 function requireSame(before: Deployed | undefined, { version }: DeploymentTransition, { agentHash }: Grounds): void {
   if (before === undefined || before.agentHash === agentHash) return;
-  throw refuse(`${version} as it is installed here is not what was promoted before; raise its version`);
+  throw validationError(`${version} as it is installed here is not what was promoted before; raise its version`);
 }

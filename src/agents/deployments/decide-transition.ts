@@ -1,18 +1,11 @@
+import { validationError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
 import { CHANNELS, type DeploymentTransition } from "../../protocol/promotion/api.ts";
 import { isLast, otherCarriers, placedCarrier, putLast, replaceBy, takeAll, withdraw } from "./channel-places.ts";
 import { promote } from "./decide-promotion.ts";
 import { channelsOf, type Deployed, type Deployments, isActive, placesTaken, stateOf } from "./deployments.ts";
-import {
-  checkFields,
-  type Decide,
-  refuse,
-  regrounded,
-  requireActive,
-  requireRest,
-  settled,
-} from "./transition-rules.ts";
+import { checkFields, type Decide, regrounded, requireActive, requireRest, settled } from "./transition-rules.ts";
 
 /** Decides a transition; pure. Throws `validation_error` for every move that is not in the table, with the allowed ones. */
 export const decideTransition: Decide = (now, request, grounds) => {
@@ -42,7 +35,8 @@ const rollback: Decide = (now, request, grounds) => {
   const back = waysBack(now, version);
   const targets = [...new Set(CHANNELS.flatMap((channel) => own(back, channel) ?? []))];
   const [first] = targets;
-  if (first === undefined) throw refuse(`${version} replaced no version, so there is none to go back to; pause it`);
+  if (first === undefined)
+    throw validationError(`${version} replaced no version, so there is none to go back to; pause it`);
   const { agentId } = now;
   const label = reason !== undefined && LABEL.test(reason) ? { reason } : {};
   const { canaryPercent: _, ...left } = before;
@@ -82,8 +76,8 @@ const LABEL = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 const adjustCanary: Decide = (now, request, grounds) => {
   const { version, canaryPercent: toPercent } = request;
   const { canaryPercent: fromPercent = 100, ...before } = requireActive(now, request);
-  if (toPercent === undefined) throw refuse("adjust-canary needs canaryPercent");
-  if (fromPercent === toPercent) throw refuse(`${version} has ${toPercent} % already`);
+  if (toPercent === undefined) throw validationError("adjust-canary needs canaryPercent");
+  if (fromPercent === toPercent) throw validationError(`${version} has ${toPercent} % already`);
   const share = toPercent === 100 ? {} : { canaryPercent: toPercent };
   const replacedOn = { ...placesTaken(now, version), ...otherCarriers(now, version) };
   const kept = { ...regrounded(before, grounds), ...share, replacedOn };
@@ -124,7 +118,9 @@ export function waysBack(now: Deployments, version: string): Readonly<Record<str
   for (const [channel, target] of ways) {
     const state = stateOf(now, target);
     if (state !== "active" && state !== "paused") {
-      throw refuse(`${version} took the place of ${target}, which is ${state} by now and cannot come back; pause it`);
+      throw validationError(
+        `${version} took the place of ${target}, which is ${state} by now and cannot come back; pause it`,
+      );
     }
     if (serves.length === 0) continue;
     requireWhole(now, version, target, channel);
@@ -155,7 +151,7 @@ function waysFromEach(now: Deployments, version: string, serves: readonly string
 function requireWhole(now: Deployments, version: string, target: string, channel: string): void {
   const percent = own(now.versions, target)?.canaryPercent;
   if (percent === undefined) return;
-  throw refuse(
+  throw validationError(
     `${version} replaced ${target}, which has a share of ${percent} % and no version to serve the rest on ${channel}; pause it`,
   );
 }
@@ -166,7 +162,7 @@ function requireNoOtherPause(now: Deployments, version: string, target: string, 
   const back = ways.filter(([, one]) => one === target).map(([channel]) => channel);
   const elsewhere = channelsOf(now, target).filter((channel) => !back.includes(channel));
   if (elsewhere.length === 0) return;
-  throw refuse(
+  throw validationError(
     `${version} took the place of ${target}, which is paused on ${elsewhere.join(" and ")} too; promote ${target} to active first, or pause ${version}`,
   );
 }

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { auditDraft, refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { roleTable } from "../../engine/identity/roles.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { allDocuments } from "../../engine/shared/all-documents.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import { SCOPES } from "../../protocol/identity/scopes.ts";
 import type { DeploymentTransition } from "../../protocol/promotion/api.ts";
@@ -22,17 +23,10 @@ type Needs = Pick<Host, "store" | "nowMs">;
 type Setting = Pick<Host, "store" | "nowMs" | "scrubber">;
 
 const KIND = "promotion-policy";
-const PAGE = 200;
 
 /** Policies are of the whole tenant: they hold in every workspace of it, and no workspace can do away with one. */
 export async function listPolicies({ store }: Needs, { tenant }: Visibility): Promise<PromotionPolicies> {
-  const policies: PromotionPolicy[] = [];
-  for (let after = ""; ; ) {
-    const page = await store.listDocuments(tenant, KIND, { limit: PAGE, ...(after === "" ? {} : { after }) });
-    policies.push(...page.map(policyIn));
-    if (page.length < PAGE) return { policies };
-    after = page.at(-1)?.key ?? "";
-  }
+  return { policies: await allDocuments(store, tenant, KIND, {}, policyIn) };
 }
 
 export async function getPolicy(host: Needs, visible: Visibility, subject: string): Promise<PromotionPolicy> {
@@ -71,10 +65,10 @@ export async function putPolicy(
   { caller, subject, rules: given }: PutPolicy,
 ): Promise<PromotionPolicy> {
   requireTenantKey(caller);
-  if (!SUBJECT.test(subject)) throw refuse(`a policy is of an agent, or is called ${DEFAULT_POLICY}`);
+  if (!SUBJECT.test(subject)) throw validationError(`a policy is of an agent, or is called ${DEFAULT_POLICY}`);
   // Names in a policy are looked up as they are, so secrets cannot be removed from them.
   if (!isDeepStrictEqual(host.scrubber.scrubValue(given), given)) {
-    throw refuse("something that the policy names looks like a secret");
+    throw validationError("something that the policy names looks like a secret");
   }
   const rules = await eachRule(given, (rule, where) => checkedRule(host, evidence, caller, rule, where));
   const current = await read(host, caller, subject);
@@ -154,10 +148,10 @@ async function checkedRule(
   const { suite, evidence: coverage } = requiredEval;
   const sha256 = await evidence.suiteSha256({ tenant }, suite, coverage).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error;
-    throw refuse(`${where}.requiredEval: ${String(error.details["problem"] ?? error.message)}`);
+    throw validationError(`${where}.requiredEval: ${String(error.details["problem"] ?? error.message)}`);
   });
   if (requiredEval.suiteSha256 !== undefined && requiredEval.suiteSha256 !== sha256) {
-    throw refuse(`${where}.requiredEval.suiteSha256 is not that of ${requiredEval.suite}, which is ${sha256}`);
+    throw validationError(`${where}.requiredEval.suiteSha256 is not that of ${requiredEval.suite}, which is ${sha256}`);
   }
   return { ...rule, requiredEval: { ...requiredEval, suiteSha256: sha256 } };
 }
@@ -169,19 +163,19 @@ async function checkGate(
   where: string,
 ): Promise<void> {
   if (requiredRole === undefined && requiredScope === undefined) {
-    throw refuse(`${where} needs requiredRole or requiredScope: who may let it pass`);
+    throw validationError(`${where} needs requiredRole or requiredScope: who may let it pass`);
   }
   if (overrideBypassesQuorum === true && override === undefined) {
-    throw refuse(`${where} sets overrideBypassesQuorum without an override`);
+    throw validationError(`${where} sets overrideBypassesQuorum without an override`);
   }
   const known = await roleTable(host, visible);
   for (const role of [requiredRole, override?.requiredRole]) {
     if (role !== undefined && !Object.hasOwn(known, role)) {
-      throw refuse(`${where} names the undefined role ${role}; defined are ${Object.keys(known).join(", ")}`);
+      throw validationError(`${where} names the undefined role ${role}; defined are ${Object.keys(known).join(", ")}`);
     }
   }
   if (requiredScope !== undefined && !(SCOPES as readonly string[]).includes(requiredScope)) {
-    throw refuse(`${where} names scope ${requiredScope}, which there is not`);
+    throw validationError(`${where} names scope ${requiredScope}, which there is not`);
   }
 }
 
@@ -194,8 +188,4 @@ function policyIn({ body, key }: Document): PromotionPolicy {
   const policy: unknown = JSON.parse(body);
   if (matches(PromotionPolicy, policy)) return policy;
   throw new AppError("unavailable", { reason: `The promotion policy ${key} cannot be read by this version of Assay` });
-}
-
-function refuse(problem: string): AppError {
-  return new AppError("validation_error", { problem });
 }

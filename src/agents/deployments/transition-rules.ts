@@ -1,5 +1,5 @@
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
 import {
@@ -49,32 +49,33 @@ const LEADS_TO: Readonly<Record<Exclude<TransitionWord, "promote">, DeploymentSt
 /** Fields that a transition does not use are refused: they may be a grave mistake of the sender. */
 export function checkFields({ transition, toState, channel, canaryPercent }: DeploymentTransition): void {
   if (transition === "promote") return;
-  if (channel !== undefined) throw refuse("channel goes with promote");
+  if (channel !== undefined) throw validationError("channel goes with promote");
   if (canaryPercent !== undefined && transition !== "adjust-canary") {
-    throw refuse("canaryPercent goes with promote and adjust-canary");
+    throw validationError("canaryPercent goes with promote and adjust-canary");
   }
   const to = LEADS_TO[transition];
-  if (toState !== undefined && toState !== to) throw refuse(`${transition} leads to ${to}, and not to ${toState}`);
+  if (toState !== undefined && toState !== to)
+    throw validationError(`${transition} leads to ${to}, and not to ${toState}`);
 }
 
 export function requireActive(now: Deployments, { version, transition }: DeploymentTransition): Deployed {
   const deployed = own(now.versions, version);
   if (deployed !== undefined && isActive(now, version)) return deployed;
   const state = stateOf(now, version);
-  throw refuse(`${version} is ${state}: ${waysFrom(state)}; ${transition} is for active versions`);
+  throw validationError(`${version} is ${state}: ${waysFrom(state)}; ${transition} is for active versions`);
 }
 
 export function requireChannel(channel: string): void {
-  if (channel === LATEST) throw refuse(`${LATEST} is the highest active version; nothing is put there`);
+  if (channel === LATEST) throw validationError(`${LATEST} is the highest active version; nothing is put there`);
   if ((CHANNELS as readonly string[]).includes(channel)) return;
-  throw refuse(`there is no channel ${channel} here; there are ${CHANNELS.join(" and ")}`);
+  throw validationError(`there is no channel ${channel} here; there are ${CHANNELS.join(" and ")}`);
 }
 
 /** A share is refused where no version takes the rest: runs would fail by chance. */
 export function requireRest(now: Deployments, channel: string, version: string): void {
   const percent = own(now.versions, version)?.canaryPercent ?? 100;
   if (percent === 100 || carrierOf(now, channel, version) !== undefined) return;
-  throw refuse(`no other version is active on ${channel} to serve the other ${100 - percent} %`);
+  throw validationError(`no other version is active on ${channel} to serve the other ${100 - percent} %`);
 }
 
 export function waysFrom(state: DeploymentState): string {
@@ -94,8 +95,4 @@ export function regrounded(before: Deployed, { evalRunId, approvalGateId }: Grou
     ...kept,
     ...defined({ evalRunId, approvalGateId }),
   };
-}
-
-export function refuse(problem: string): AppError {
-  return new AppError("validation_error", { problem });
 }

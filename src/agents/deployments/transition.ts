@@ -2,7 +2,7 @@ import { auditDraft, type Recorder } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import type { Authorizer } from "../../engine/identity/roles.ts";
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AgentDeployment, Condition, DeploymentTransition } from "../../protocol/promotion/api.ts";
 import { type Evidence, problemIn } from "../../protocol/promotion/evidence.ts";
@@ -63,7 +63,7 @@ async function authorised(host: Host, services: DeploymentServices, command: Tra
   const { evalRunId = "" } = request;
   // The id is looked up as it is and shown to approvers, also where it is refused.
   if (host.scrubber.scrubText(evalRunId) !== evalRunId) {
-    throw new AppError("validation_error", { problem: "evalRunId looks like a secret; name an evaluation" });
+    throw validationError("evalRunId looks like a secret; name an evaluation");
   }
   const scope = SCOPES[request.transition];
   const decision = await services.decide(caller, scope);
@@ -118,10 +118,7 @@ function legal(considered: Considered): Considered {
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "validation_error") throw error;
     const found = String(error.details["problem"]);
-    throw new AppError("validation_error", {
-      ...error.details,
-      conditions: [...conditions, { ...move, found, met: false }],
-    });
+    throw validationError(found, { ...error.details, conditions: [...conditions, { ...move, found, met: false }] });
   }
   const found = `possible from ${stateOf(stored.now, request.version)}`;
   return { ...considered, conditions: [...conditions, { ...move, found, met: true }] };

@@ -1,7 +1,8 @@
+import { allDocuments } from "../../engine/shared/all-documents.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
 import { changed, idOf, type MemoryScope, prefixOf, type ReadAt, visibleIn } from "./memory-document.ts";
 
@@ -54,7 +55,6 @@ export interface MemoryNeeds {
   readonly newId: (prefix: "mem") => string;
 }
 
-const PAGE = 200;
 const LIST_DEFAULT = 100;
 const LIST_MOST = 1000;
 const ID_MOST = 256;
@@ -69,8 +69,10 @@ export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY
   return {
     async list(scope, { limit = LIST_DEFAULT, tag } = {}, seenBy) {
       const at = readAt(seenBy);
-      const entries = (await documentsOf(store, scope)).flatMap((document) => visibleIn(document, at) ?? []);
-      const newest = entries.sort((a, b) => byTime(b, a));
+      const prefix = prefixOf(scope);
+      const read = (document: Document) => visibleIn(document, at);
+      const entries = await allDocuments(store, scope.tenant, "memory", { prefix }, read);
+      const newest = entries.filter((entry) => entry !== undefined).sort((a, b) => byTime(b, a));
       return selected(newest, { limit, ...defined({ tag }) });
     },
     async get(scope, id, seenBy) {
@@ -135,24 +137,12 @@ function isUsable(id: string): boolean {
 }
 
 function refuse(problem: string): never {
-  throw new AppError("validation_error", { problem: `memory entry: ${problem}` });
+  throw validationError(`memory entry: ${problem}`);
 }
 
 /** Ids of one moment sort in the order they were made. */
 function byTime(a: MemoryEntry, b: MemoryEntry): number {
   return a.createdAt === b.createdAt ? (a.id < b.id ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;
-}
-
-async function documentsOf(store: Documents, scope: MemoryScope): Promise<Document[]> {
-  const found: Document[] = [];
-  const prefix = prefixOf(scope);
-  for (let after: string | undefined; ; ) {
-    const query = { limit: PAGE, prefix, ...defined({ after }) };
-    const page = await store.listDocuments(scope.tenant, "memory", query);
-    found.push(...page);
-    if (page.length < PAGE) return found;
-    after = page.at(-1)?.key;
-  }
 }
 
 /** A secret that this process was given, by the name it is known by. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { packSuites } from "../../evals/suite/pack-suites.ts";
+import { packSuites } from "../../evals/suite/suite-store.ts";
 import { scrubber } from "../../formats/secrets/scrub.ts";
 import { agentManifest, type Manifest, PROMPT, packFiles, packManifest } from "../../testing/packs.ts";
 import { evalSuite } from "../../testing/suite-builders.ts";

@@ -5,7 +5,7 @@ import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { type AgentManifest, PackManifest } from "../../protocol/agents/agent-manifest.ts";
 import { defined } from "../../protocol/defined.ts";
 import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import { matches, problemsOf } from "../../protocol/schema.ts";
 import type { Documents, DocumentWrite } from "../../store/port/documents.ts";
 import type { InstalledAgent } from "../agents.ts";
@@ -70,7 +70,7 @@ export function requirePack(checked: CheckedPack): Pack {
   const [first] = checked.problems;
   const more = checked.problems.length > 1 ? `, and ${checked.problems.length - 1} more` : "";
   const problem = `${first === undefined ? "the pack is not valid" : problemText(first)}${more}`;
-  throw new AppError("validation_error", { problem, problems: checked.problems });
+  throw validationError(problem, { problems: checked.problems });
 }
 
 export function problemText({ file, path, problem }: PackProblem): string {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { packSuites } from "../../evals/suite/pack-suites.ts";
+import { packSuites } from "../../evals/suite/suite-store.ts";
 import { scrubber } from "../../formats/secrets/scrub.ts";
 import type { AgentEntry } from "../../protocol/agents/api.ts";
 import type { Store } from "../../store/port/store.ts";

@@ -1,7 +1,8 @@
+import { allDocuments } from "../../engine/shared/all-documents.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { compareSemver } from "../../protocol/semver.ts";
-import type { Document, DocumentQuery, Documents } from "../../store/port/documents.ts";
+import type { Document, Documents } from "../../store/port/documents.ts";
 import { HOST_WIDE } from "../../store/port/store.ts";
 import type { InstalledAgent } from "../agents.ts";
 
@@ -111,8 +112,8 @@ async function seen(
   prefix?: string,
 ): Promise<Document[]> {
   const [own, wide] = await Promise.all([
-    all(store, visible.tenant, kind, prefix),
-    all(store, HOST_WIDE, kind, prefix),
+    allDocuments(store, visible.tenant, kind, { prefix }, asStored),
+    allDocuments(store, HOST_WIDE, kind, { prefix }, asStored),
   ]);
   const ofTenant = own.filter(({ workspace }) => workspace === undefined);
   const ofWorkspaces = own.filter(({ workspace }) => workspace !== undefined);
@@ -121,23 +122,6 @@ async function seen(
   return [...ofWorkspaces.filter(({ workspace }) => workspace === visible.workspace), ...ofTenant, ...wide];
 }
 
-const PAGE = 200;
-
-async function all(
-  store: Documents,
-  tenant: string,
-  kind: "agent" | "agent-pack",
-  prefix: string | undefined,
-): Promise<Document[]> {
-  const found: Document[] = [];
-  for (let after: string | undefined; ; ) {
-    const query: DocumentQuery = {
-      limit: PAGE,
-      ...defined({ prefix, after }),
-    };
-    const page = await store.listDocuments(tenant, kind, query);
-    found.push(...page);
-    if (page.length < PAGE) return found;
-    after = page.at(-1)?.key;
-  }
+function asStored(document: Document): Document {
+  return document;
 }

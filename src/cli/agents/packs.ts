@@ -11,7 +11,7 @@ import { packArchive } from "../../agents/packs/pack-archive.ts";
 import { BadPack, type PackFiles } from "../../agents/packs/pack-files.ts";
 import { readPack } from "../../agents/packs/read-pack.ts";
 import { SIGNATURE_FILE, signPack } from "../../agents/packs/signature.ts";
-import { packSuites } from "../../evals/suite/pack-suites.ts";
+import { packSuites } from "../../evals/suite/suite-store.ts";
 import { scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { connect } from "../client/client.ts";

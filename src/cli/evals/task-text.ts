@@ -1,5 +1,4 @@
-import type { Difference } from "../../evals/score/difference.ts";
-import { differenceLines } from "../../evals/score/difference-text.ts";
+import { type Difference, differenceLines } from "../../evals/score/difference.ts";
 import { figure } from "../../formats/evals/eval-outcome.ts";
 import type { EvalTaskBodies, EvalTrialBody, ToolCallBody } from "../../protocol/evals/eval-task-bodies.ts";
 import { formatCount } from "../output/amount.ts";

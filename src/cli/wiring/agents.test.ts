@@ -6,7 +6,7 @@ import { auditSigner } from "../../engine/audit/signer.ts";
 import type { Host } from "../../engine/host.ts";
 import { registerWorkflow } from "../../engine/workflows/register-workflow.ts";
 import { createEvalRun } from "../../evals/run/create-eval-run.ts";
-import { EVAL_NODE_TYPE, evalWorkflow } from "../../evals/run/eval-workflow.ts";
+import { EVAL_NODE_TYPE, evalWorkflow } from "../../evals/run/eval-plan.ts";
 import { EVAL_WORKFLOW_ID } from "../../protocol/evals/api.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { ADA, begin, register, until, workerOn } from "../../testing/engine.ts";

@@ -8,7 +8,7 @@ import type { PackTrust } from "../../agents/packs/signature.ts";
 import { currentPack, installPack } from "../../agents/registry/install-pack.ts";
 import { EVERYWHERE } from "../../agents/registry/stored-agents.ts";
 import type { Host } from "../../engine/host.ts";
-import { packSuites } from "../../evals/suite/pack-suites.ts";
+import { packSuites } from "../../evals/suite/suite-store.ts";
 import { discoveredOf, discoveryDocument } from "../../http/documents/discovery.ts";
 import { advertises } from "../../protocol/advertised.ts";
 import type { AuditDraft } from "../../protocol/audit/audit.ts";

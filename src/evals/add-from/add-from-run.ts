@@ -3,6 +3,7 @@ import type { MemoryAdapter } from "../../agents/memory/memory-adapter.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { blindness } from "../../engine/judgments/list-annotations.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { EVAL_WORKFLOW_ID } from "../../protocol/evals/api.ts";
 import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
@@ -12,19 +13,15 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { isRecorded } from "../../protocol/tapes/api.ts";
 import type { DocumentWrite } from "../../store/port/documents.ts";
-import { evalPlanOf } from "../run/baseline.ts";
+import { evalPlanOf } from "../run/eval-plan.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "../suite/load-suite.ts";
 import { suiteWritesUnlessThere } from "../suite/suite-store.ts";
 import { agentCase } from "./agent-case.ts";
-import { evalCase } from "./eval-case.ts";
-import { expectedOf } from "./expected-of.ts";
+import { expectedOf, requireFit } from "./expected-of.ts";
 import { type Correction, findCorrection } from "./find-correction.ts";
-import { requireFit } from "./fits-agent.ts";
-import { type Grown, growSuite, newSuite, type TaskDraft } from "./grow-suite.ts";
-import { grownText } from "./grown-text.ts";
+import { type Grown, grownText, growSuite, newSuite, type TaskDraft } from "./grow-suite.ts";
 import { type Proven, proveTask } from "./prove-task.ts";
-import type { RecordedCase } from "./recorded-case.ts";
-import { tapeCase } from "./tape-step.ts";
+import { evalCase, type RecordedCase, tapeCase } from "./recorded-case.ts";
 import { linkWrites, taskHash } from "./task-links.ts";
 import { highestVersion, type TargetSuite, targetSuiteFor } from "./which-suite.ts";
 
@@ -174,7 +171,7 @@ async function keep(
         },
       }),
     ],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...defined({ idempotency: outcome }),
   });
   if (committed.ok) return added;
   if (committed.refusal.type === "document") return "moved";
@@ -211,8 +208,7 @@ function linkOf(
     taskSha256: taskHash(task),
     runId,
     annotationId,
-    ...(nodeId === undefined ? {} : { nodeId }),
-    ...(target.eventId === undefined ? {} : { eventId: target.eventId }),
+    ...defined({ nodeId, eventId: target.eventId }),
     by: caller.principal,
     at: new Date(atMs).toISOString(),
   };

@@ -1,5 +1,5 @@
 import type { Host } from "../../engine/host.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { Proof } from "../../protocol/evals/suite-growth.ts";
 import { FIRST_VERSION, type Grown, growSuite, newSuite, nextVersion, type TaskDraft } from "./grow-suite.ts";
@@ -84,5 +84,5 @@ async function proven({ scrubber, ...host }: Needs, step: TapeTask, prefix: stri
 function nothing(leftOut: readonly LeftOutStep[]): AppError {
   const reasons = [...new Set(leftOut.map(({ reason }) => reason))].slice(0, 5).join("; ");
   const why = leftOut.length === 0 ? "no row says correct, incorrect or alternative" : reasons;
-  return new AppError("validation_error", { problem: `no task can be made of the tape: ${why}` });
+  return validationError(`no task can be made of the tape: ${why}`);
 }

@@ -1,5 +1,10 @@
-import { AppError } from "../../protocol/errors.ts";
+import type { Agents } from "../../agents/agents.ts";
+import { compileSchema } from "../../engine/schemas/decide/json-schema.ts";
+import { checked } from "../../engine/schemas/schema-checks.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { GoldenMatch } from "../../protocol/evals/eval-suite.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { RecordedCase } from "./recorded-case.ts";
 
 export interface Expectation {
   readonly match: GoldenMatch;
@@ -17,10 +22,9 @@ export function expectedOf(correction: string, outputs: readonly unknown[]): Exp
   const values = outputs.filter((output) => typeof output !== "string");
   if (values.length > 0) {
     if (json !== undefined) return { match: { strategy: "json-match", value: json.value }, answer: json.value };
-    throw new AppError("validation_error", {
-      problem:
-        "the agent answered JSON, and the correction is no JSON; correct it with the whole answer as it should have been",
-    });
+    throw validationError(
+      "the agent answered JSON, and the correction is no JSON; correct it with the whole answer as it should have been",
+    );
   }
   // Few mean a number or a word in quotes when they correct a text with one.
   const answersJson = outputs.length === 0 || outputs.some((output) => isBranch(parsed(String(output))));
@@ -40,4 +44,37 @@ function parsed(text: string): { readonly value: unknown } | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Throws `validation_error` where the input or the answer does not fit the agent's schemas: the task would keep the whole suite
+ * from being run, or always fail. Agents that are not installed are not checked.
+ */
+export async function requireFit(
+  agents: Pick<Agents, "versionsOf"> | undefined,
+  visible: Visibility,
+  { agentId, agentVersion, input }: RecordedCase,
+  { match, answer }: Expectation,
+): Promise<void> {
+  const versions = agentId === undefined ? [] : ((await agents?.versionsOf(visible, agentId)) ?? []);
+  const agent = versions.find(({ version }) => version === agentVersion) ?? versions[0];
+  if (agent === undefined) return;
+  const { taskSchema, returnSchema } = agent;
+  if (taskSchema !== undefined) {
+    const [problem] = await checked(() => compileSchema(taskSchema, "task schema")(input));
+    if (problem !== undefined) throw validationError(`${agentId} takes no such task: ${describe(problem)}`);
+  }
+  if (returnSchema !== undefined) {
+    const checkedAnswer = match.strategy === "json-match" ? match.value : answer;
+    const [problem] = await checked(() => compileSchema(returnSchema, "return schema")(checkedAnswer));
+    if (problem !== undefined) {
+      throw validationError(
+        `the correction is no answer that ${agentId} can give, by its return schema: ${describe(problem)}`,
+      );
+    }
+  }
+}
+
+function describe({ path, problem }: { readonly path: string; readonly problem: string }): string {
+  return `${path === "" ? "it" : path} ${problem}`;
 }

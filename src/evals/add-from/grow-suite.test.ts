@@ -3,8 +3,7 @@ import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import { goldenTask, suiteOf } from "../../testing/eval-bench.ts";
 import { loadSuite } from "../suite/load-suite.ts";
 import { expectedOf } from "./expected-of.ts";
-import { growSuite, nextVersion } from "./grow-suite.ts";
-import { grownText } from "./grown-text.ts";
+import { grownText, growSuite, nextVersion } from "./grow-suite.ts";
 
 const SUITE = suiteOf([goldenTask("first", { q: 1 }, "one"), goldenTask("second", { q: 2 }, "two")]);
 const DRAFT = { name: "run-1", ...without(goldenTask("x", { q: 3 }, "three")) };

@@ -1,14 +1,14 @@
 import type { InstalledAgent } from "../../agents/agents.ts";
 import type { Binding } from "../../agents/binding.ts";
 import type { Host } from "../../engine/host.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { Proof } from "../../protocol/evals/suite-growth.ts";
 import { Budget } from "../run/budget.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import type { EvalRun, EvalServices } from "../run/eval-run.ts";
 import { runTask } from "../run/run-task.ts";
-import { differenceLines } from "../score/difference-text.ts";
+import { differenceLines } from "../score/difference.ts";
 import { meets } from "../score/task-bar.ts";
 
 type Needs = Pick<Host, "scrubber" | "nowMs" | "newId">;
@@ -35,12 +35,12 @@ export async function proveTask(
   const proof = { recorded: wrong ?? (recorded[0] as Proof), correction };
   if (wrong === undefined) {
     const problem = "the recorded answer passes it: what was answered is what the correction asks for";
-    throw new AppError("validation_error", { problem, proof });
+    throw validationError(problem, { proof });
   }
   if (!correction.passed) {
     const found = correction.findings.map(({ kind, severity }) => `${kind} (${severity})`).join(", ");
     const problem = `the correction itself does not pass it${found === "" ? "" : `: ${found}`}`;
-    throw new AppError("validation_error", { problem, proof });
+    throw validationError(problem, { proof });
   }
   return proof;
 }
@@ -51,7 +51,7 @@ export async function proveConfirmed(host: Needs, task: EvalTask, output: unknow
   if (recorded.passed) return recorded;
   const found = recorded.findings.map(({ kind, severity }) => `${kind} (${severity})`).join(", ");
   const problem = `the recorded answer does not pass it${found === "" ? "" : `: ${found}`}`;
-  throw new AppError("validation_error", { problem, proof: { recorded } });
+  throw validationError(problem, { proof: { recorded } });
 }
 
 /** The answer is not produced by a new call: it is the recorded output, or the correction in its place. */

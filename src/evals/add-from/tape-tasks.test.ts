@@ -1,15 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { bodyHash } from "../../formats/tapes/digest.ts";
 import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
-import type { RecordKind } from "../../formats/tapes/tape.ts";
-import { isStored } from "../../formats/tapes/tape.ts";
+import { isStored, type RecordKind } from "../../formats/tapes/tape.ts";
 import { engineOn } from "../../testing/engine.ts";
 import { goldenTask, suiteOf } from "../../testing/eval-bench.ts";
 import { aRow, aTape } from "../../testing/tape-files.ts";
 import { workbench } from "../../testing/workbench.ts";
+import type { TextOf } from "../calibration/gold-of-run.ts";
 import { growFromTape } from "./add-from-tape.ts";
 import { proveConfirmed, proveTask } from "./prove-task.ts";
-import type { TextOf } from "./tape-step.ts";
 import { TapeJudgments } from "./tape-tasks.ts";
 
 const bench = workbench();

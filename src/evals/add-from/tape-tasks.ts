@@ -1,10 +1,10 @@
 import { type FreeForm, printFreeForm } from "../../formats/json/print-json.ts";
 import { CurrentRows } from "../../formats/tapes/sidecar/current-rows.ts";
 import { nameOfRow, type Row } from "../../formats/tapes/sidecar/sidecar.ts";
-import type { Tape, TapeRecord } from "../../formats/tapes/tape.ts";
+import type { RecordKind, Tape, TapeRecord } from "../../formats/tapes/tape.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { stepOf, type TextOf } from "../calibration/gold-of-run.ts";
 import { type Expectation, expectedOf } from "./expected-of.ts";
-import { type RecordedStep, recordedStep, type TextOf } from "./tape-step.ts";
 
 /** A person's label of one step, as a task. */
 export interface TapeTask extends RecordedStep {
@@ -98,4 +98,32 @@ function byEvent(rows: readonly Row[]): Map<bigint, Row[]> {
     else events.set(row.event_id, [row]);
   }
   return events;
+}
+
+/** The input and output of a step of a tape. */
+export interface RecordedStep {
+  readonly input: unknown;
+  readonly output: string;
+  readonly notes: readonly string[];
+}
+
+/** Undefined for a step without an output, or whose output is not readable. */
+export async function recordedStep(kind: RecordKind, textOf: TextOf): Promise<RecordedStep | undefined> {
+  const step = stepOf(kind);
+  const output = step && (await textOf(step.output));
+  if (step === undefined || output === undefined) return undefined;
+  if (kind.kind === "llm_call" || kind.kind === "decision_evaluation") {
+    const note = "A tape has only the digest of what a model was asked; write the question into the input.";
+    return { input: { request_digest: kind.request_digest }, output, notes: [note] };
+  }
+  const input = "body" in step.input ? parsed((await textOf(step.input.body)) ?? "") : step.input.known;
+  return { input, output, notes: [] };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

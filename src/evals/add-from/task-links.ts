@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { TaskLink, TaskLinkPage, TaskLinkQuery } from "../../protocol/evals/suite-growth.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
@@ -48,15 +49,15 @@ export async function listTaskLinks(
   const prefix =
     runId === undefined ? `${OF_SUITE}${suiteId === undefined ? "" : `${suiteId}/`}` : `${OF_RUN}${runId}/`;
   if (cursor !== undefined && !cursor.startsWith(prefix)) {
-    throw new AppError("validation_error", { problem: "cursor is not one this host gave out for this question" });
+    throw validationError("cursor is not one this host gave out for this question");
   }
   const links: TaskLink[] = [];
   let after = cursor;
   for (;;) {
-    const query = { prefix, limit: limit + 1, ...(after === undefined ? {} : { after }) };
+    const query = { prefix, limit: limit + 1, ...defined({ after }) };
     const page = await store.listDocuments(tenant, "task-link", query);
     for (const document of page) {
-      if (links.length === limit) return { links, ...(after === undefined ? {} : { nextCursor: after }) };
+      if (links.length === limit) return { links, ...defined({ nextCursor: after }) };
       after = document.key;
       if (workspace !== undefined && document.workspace !== workspace) continue;
       const link = JSON.parse(document.body) as TaskLink;

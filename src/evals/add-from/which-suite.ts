@@ -1,11 +1,12 @@
 import type { Host } from "../../engine/host.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type { SuiteInfo } from "../../protocol/evals/suite-api.ts";
 import type { AddFromRequest } from "../../protocol/evals/suite-growth.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import { evalPlanOf } from "../run/baseline.ts";
+import { evalPlanOf } from "../run/eval-plan.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS } from "../suite/load-suite.ts";
 import { listSuites, recordOf } from "../suite/stored-suite.ts";
 import { parseSuiteRef } from "../suite/suite-ref.ts";
@@ -35,12 +36,12 @@ export async function targetSuiteFor(
   { suite, suiteText, newSuiteId }: AddFromRequest,
 ): Promise<TargetSuite> {
   if ([suite, suiteText, newSuiteId].filter((one) => one !== undefined).length > 1) {
-    throw refuse("name one of suite, suiteText and newSuiteId");
+    throw validationError("name one of suite, suiteText and newSuiteId");
   }
   if (newSuiteId !== undefined) {
     const current = await highestVersion(host, caller.tenant, newSuiteId);
     if (current === undefined) return { type: "new", suiteId: newSuiteId };
-    throw refuse(`there is a suite ${newSuiteId}@${current} already; add the task to that one`);
+    throw validationError(`there is a suite ${newSuiteId}@${current} already; add the task to that one`);
   }
   if (suiteText !== undefined) {
     const loaded = requireSuite(
@@ -64,7 +65,7 @@ const PAGE = 200;
 async function suiteFor(host: Host, tenant: string, agentId: string | undefined): Promise<string> {
   const ids = new Set<string>();
   for (let cursor: string | undefined; ; ) {
-    const page = await listSuites(host, tenant, { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await listSuites(host, tenant, { limit: PAGE, ...defined({ cursor }) });
     for (const info of page.suites) if (isFor(info, agentId)) ids.add(info.suiteId);
     cursor = page.nextCursor;
     if (cursor === undefined) break;
@@ -72,13 +73,11 @@ async function suiteFor(host: Host, tenant: string, agentId: string | undefined)
   const [only] = ids;
   if (only !== undefined && ids.size === 1) return only;
   const found = ids.size === 0 ? "no suite here is" : `${[...ids].slice(0, 5).join(", ")} are all`;
-  throw refuse(`${found} written for ${agentId ?? "this agent"}; say which suite the task goes to: --to SUITE`);
+  throw validationError(
+    `${found} written for ${agentId ?? "this agent"}; say which suite the task goes to: --to SUITE`,
+  );
 }
 
 function isFor({ targetAgentId }: SuiteInfo, agentId: string | undefined): boolean {
   return agentId !== undefined && targetAgentId === agentId;
-}
-
-function refuse(problem: string): AppError {
-  return new AppError("validation_error", { problem });
 }

@@ -10,9 +10,9 @@ import { ended, workbench } from "../../testing/workbench.ts";
 import { judgeTask } from "../override/judge-task.ts";
 import type { EvalServices } from "../run/eval-run.ts";
 import { calibrationNode } from "./calibration-node.ts";
-import { allCertificates } from "./certificate-store.ts";
+import { allCertificates } from "./certificate.ts";
 import { createCalibration } from "./create-calibration.ts";
-import { readVerdicts } from "./kept-verdicts.ts";
+import { readVerdicts } from "./judge-gold.ts";
 
 const bench = workbench();
 const record = () => undefined;

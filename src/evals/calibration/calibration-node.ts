@@ -2,19 +2,19 @@ import { totalCost, usageEvent } from "../../agents/invocation-events.ts";
 import type { Host } from "../../engine/host.ts";
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/worker/node-type.ts";
 import type { AuditDraft } from "../../protocol/audit/audit.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { CertificateRecord } from "../../protocol/evals/judge-certificate-api.ts";
 import { parse, Type } from "../../protocol/schema.ts";
 import { calibrationReport } from "../../statistics/calibration.ts";
 import { overspentText } from "../run/budget.ts";
 import type { EvalServices } from "../run/eval-run.ts";
+import { plannedRef } from "../suite/suite-ref.ts";
 import { readSuite } from "../suite/suite-store.ts";
-import { CALIBRATION_NODE_TYPE, CalibrationPlan } from "./calibration-workflow.ts";
-import { certificateOf } from "./certificate.ts";
-import { allCertificates, certificateDocument } from "./certificate-store.ts";
-import { certifiedJudge, recordedJudge } from "./certified-judge.ts";
+import { allCertificates, certificateDocument, certificateOf } from "./certificate.ts";
+import { CALIBRATION_NODE_TYPE, CalibrationPlan } from "./create-calibration.ts";
 import { type GatheredGold, gatherGold } from "./gather-gold.ts";
-import { type JudgedGold, judgeGold } from "./judge-gold.ts";
-import { type KeptVerdict, readVerdicts, verdictDocument } from "./kept-verdicts.ts";
+import { certifiedJudge, recordedJudge } from "./judge-certification.ts";
+import { type JudgedGold, judgeGold, type KeptVerdict, readVerdicts, verdictDocument } from "./judge-gold.ts";
 
 /** A judge that gives no verdict on more than this has not been calibrated on what is left. */
 const UNJUDGED_MAX = 0.05;
@@ -42,7 +42,7 @@ async function calibrate(
   const plan = parse(CalibrationPlan, run.variables["plan"], "plan");
   const issued = await issuedBefore(host, context, plan);
   if (issued !== undefined) return certified(issued);
-  const ref = `${plan.suiteId}@${plan.suiteVersion}`;
+  const ref = plannedRef(plan);
   const { suite, info } = await readSuite(host, run.owner.tenant, ref);
   if (info.sha256 !== plan.suiteSha256)
     return failed("eval_suite_changed", `Suite ${ref} is not the one it began with.`);
@@ -55,7 +55,7 @@ async function calibrate(
     suite,
     runIds,
     importedGold,
-    ...(taskId === undefined ? {} : { taskId }),
+    ...defined({ taskId }),
   });
   const { runId } = run;
   const verdicts = new Map<string, KeptVerdict>();
@@ -84,7 +84,7 @@ async function calibrate(
     gold: { ...figuresOf(gold), unjudged: result.failures.length },
     judgedBy: [...gold.people.judgedBy],
     withdrawnOf: [...gold.people.withdrawnOf],
-    ...(costUsd === undefined ? {} : { costUsd }),
+    ...defined({ costUsd }),
     certificate: certificateOf(report, certifiedJudge(judge.identity, suite), result.judged, options),
   };
   const audit: AuditDraft = {

@@ -1,15 +1,21 @@
 import { createHash } from "node:crypto";
+import { allDocuments } from "../../engine/shared/all-documents.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import {
   type CalibrationReport,
   type CertificateHashes,
   type CertificateProblem,
   JudgeCertificate,
 } from "../../protocol/evals/judge-calibration.ts";
+import { CertificateRecord } from "../../protocol/evals/judge-certificate-api.ts";
+import { isId } from "../../protocol/id.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";
 import { matches } from "../../protocol/schema.ts";
 import type { Gold } from "../../statistics/gold.ts";
+import type { Document, Documents } from "../../store/port/documents.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 export const CERTIFICATE_DAYS = 90;
@@ -52,9 +58,9 @@ export function certificateOf(
   { now, days = CERTIFICATE_DAYS }: { readonly now: string; readonly days?: number },
 ): JudgeCertificate {
   const issuedMs = instantMs(now);
-  if (issuedMs === undefined) throw new AppError("validation_error", { problem: "the date is no RFC 3339 instant" });
+  if (issuedMs === undefined) throw validationError("the date is no RFC 3339 instant");
   if (!(days > 0 && days <= 3650)) {
-    throw new AppError("validation_error", { problem: "a certificate is valid for more than 0 and at most 3650 days" });
+    throw validationError("a certificate is valid for more than 0 and at most 3650 days");
   }
   return {
     model: judge.model,
@@ -137,4 +143,61 @@ function tooWeak({ kappa, n }: CalibrationReport, minKappa: number, minN: number
   if (!(n >= minN))
     problems.push({ code: "too_few_items", problem: `It rests on ${n} outputs; ${minN} are required.` });
   return problems;
+}
+
+/** Ids grow with time, so that keys do. */
+function keyOf(workspace: string | undefined, certificateId: string): string {
+  return `${prefixOf(workspace)}${JSON.stringify(certificateId)}]`;
+}
+
+function prefixOf(workspace: string | undefined): string {
+  return `${JSON.stringify([workspace ?? ""]).slice(0, -1)},`;
+}
+
+export function certificateDocument(
+  { tenant, workspace }: Visibility,
+  record: CertificateRecord,
+  atMs: number,
+): Document {
+  return {
+    tenant,
+    kind: "certificate",
+    key: keyOf(workspace, record.certificateId),
+    ...defined({ workspace }),
+    revision: 1,
+    atMs,
+    body: JSON.stringify(record),
+  };
+}
+
+/** Throws `not_found` also for one that is there and cannot be read: it certifies nothing. */
+export async function readCertificate(
+  store: Pick<Documents, "readDocument">,
+  { tenant, workspace }: Visibility,
+  certificateId: string,
+): Promise<CertificateRecord> {
+  const found = isId(certificateId)
+    ? await store.readDocument({ tenant, kind: "certificate", key: keyOf(workspace, certificateId) })
+    : undefined;
+  const record = found && recordOf(found);
+  if (record === undefined) throw new AppError("not_found", { what: "certificate", certificateId });
+  return record;
+}
+
+/** Newest first. A tenant calibrates now and then, so there are few of them. */
+export async function allCertificates(
+  store: Pick<Documents, "listDocuments">,
+  { tenant, workspace }: Visibility,
+  suiteId?: string,
+): Promise<CertificateRecord[]> {
+  const records = await allDocuments(store, tenant, "certificate", { prefix: prefixOf(workspace) }, recordOf);
+  return records
+    .filter((record) => record !== undefined)
+    .filter((record) => (suiteId ?? record.suiteId) === record.suiteId)
+    .reverse();
+}
+
+function recordOf({ body }: Document): CertificateRecord | undefined {
+  const value: unknown = JSON.parse(body);
+  return matches(CertificateRecord, value) ? value : undefined;
 }

@@ -1,7 +1,7 @@
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { requireKept } from "../../engine/judgments/require-kept.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type { LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
@@ -12,11 +12,10 @@ import { goldOf } from "../../statistics/gold.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import type { Store } from "../../store/port/store.ts";
 import { adjudicatedAmong } from "../override/score-judgments.ts";
-import { evalPlanOf } from "../run/baseline.ts";
+import { evalPlanOf } from "../run/eval-plan.ts";
 import type { FoundGold, GoldItem, GoldPeople } from "./gold-item.ts";
-import { goldOfEval } from "./gold-of-eval.ts";
-import { goldOfTape } from "./gold-of-tape.ts";
-import { rubricKey, rubricsByTask, rubricsOf, type SuiteRubric } from "./suite-rubrics.ts";
+import { goldOfEval, goldOfTape } from "./gold-of-run.ts";
+import { rubricKey, rubricsByTask, rubricsOf, type SuiteRubric } from "./judge-certification.ts";
 
 export interface GoldAsked {
   readonly suite: AgentEvalSuite;
@@ -87,7 +86,7 @@ async function goldOfRun(
   }
   const plan = planOf(run);
   if (plan.suiteId !== suite.suiteId) {
-    throw refuse(`${runId} is an evaluation with suite ${plan.suiteId}, and not with ${suite.suiteId}`);
+    throw validationError(`${runId} is an evaluation with suite ${plan.suiteId}, and not with ${suite.suiteId}`);
   }
   return goldOfEval(host, run, plan, rubrics, annotations, adjudicated);
 }
@@ -95,7 +94,7 @@ async function goldOfRun(
 function planOf(run: Run) {
   const plan = evalPlanOf(run);
   if (plan !== undefined) return plan;
-  throw refuse(`${run.runId} is neither an evaluation nor an imported tape`);
+  throw validationError(`${run.runId} is neither an evaluation nor an imported tape`);
 }
 
 function rubricForTapes(
@@ -108,7 +107,7 @@ function rubricForTapes(
   const rubric = chosen === undefined ? undefined : rubrics.get(chosen);
   if (chosen !== undefined && rubric !== undefined) return { ...rubric, taskId: chosen };
   const named = [...rubrics.keys()].slice(0, 10).join(", ");
-  throw refuse(
+  throw validationError(
     taskId === undefined
       ? `suite ${suite.suiteId} has several rubrics; name the task whose rubric the tape is judged by: ${named}`
       : `task ${taskId} of suite ${suite.suiteId} has no rubric; these have one: ${named}`,
@@ -130,8 +129,4 @@ function counted(reasons: readonly LeftOut[]): GatheredGold["leftOut"] {
   const counts = new Map<LeftOut, number>();
   for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   return [...counts].map(([reason, count]) => ({ reason, count })).sort((a, b) => (a.reason < b.reason ? -1 : 1));
-}
-
-function refuse(problem: string): AppError {
-  return new AppError("validation_error", { problem });
 }

@@ -6,7 +6,7 @@ import type { Signal } from "../../protocol/judgments/annotation.ts";
 import type { GoldJudgment } from "../../statistics/gold.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { meets } from "../score/task-bar.ts";
-import { rubricKey, type SuiteRubric } from "./suite-rubrics.ts";
+import { rubricKey, type SuiteRubric } from "./judge-certification.ts";
 
 /** An output that people judged, with all that a judge is to be asked about it. */
 export interface GoldItem extends SuiteRubric {

@@ -8,8 +8,7 @@ import { lexicalJudge } from "../../testing/lexical-judge.ts";
 import { ended, workbench } from "../../testing/workbench.ts";
 import { evidenceSources } from "../evidence/evidence-sources.ts";
 import { certificateOf } from "./certificate.ts";
-import { certifiedJudge, recordedJudge } from "./certified-judge.ts";
-import { judgeCertification } from "./judge-certification.ts";
+import { certifiedJudge, judgeCertification, recordedJudge } from "./judge-certification.ts";
 
 const bench = workbench();
 const DAY_MS = 86_400_000;

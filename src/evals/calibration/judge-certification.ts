@@ -1,5 +1,7 @@
 import type { Host } from "../../engine/host.ts";
-import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import { defined } from "../../protocol/defined.ts";
+import type { AgentEvalSuite, RubricCriterion } from "../../protocol/evals/eval-suite.ts";
 import type { CertificateProblem } from "../../protocol/evals/judge-calibration.ts";
 import {
   type CertificateBar,
@@ -9,9 +11,15 @@ import {
   type RequireCertificate,
 } from "../../protocol/evals/judge-certificate-api.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
-import { certificateProblems } from "./certificate.ts";
-import { allCertificates } from "./certificate-store.ts";
-import { hashesOf, type RecordedJudge, UNVERSIONED } from "./certified-judge.ts";
+import type { Judge, JudgeIdentity } from "../judge/judge.ts";
+import { taskBar } from "../score/task-bar.ts";
+import {
+  allCertificates,
+  type CertifiedJudge,
+  certificateProblems,
+  hashesOfJudge,
+  hashOfModel,
+} from "./certificate.ts";
 
 export interface JudgeCertification {
   /** The one that counts, whether it holds or not. */
@@ -45,7 +53,7 @@ export async function judgeCertification(
   // Where none fits, the problems are those of the newest.
   const record = all.find(fits) ?? all[0];
   const problems = problemsOf(record, hashes, nowMs(), bar);
-  return { ...(record === undefined ? {} : { certificate: record }), problems };
+  return { ...defined({ certificate: record }), problems };
 }
 
 /** Why one certificate does not hold for a judge and a suite. */
@@ -62,4 +70,74 @@ export function problemsOf(
 export function barOf(required: RequireCertificate | undefined): CertificateBar | undefined {
   if (required === undefined || required === false) return undefined;
   return required === true ? {} : required;
+}
+
+/** A judge as a run remembers it. */
+export interface RecordedJudge {
+  readonly model: string;
+  readonly promptSha256: string;
+  readonly modelSha256: string;
+  /** Whether a change of the judge is visible: for a program or an endpoint only by the version that its entry names. */
+  readonly versioned: boolean;
+}
+
+export function recordedJudge({ identity }: Pick<Judge, "identity">): RecordedJudge {
+  const { model, promptHash, fingerprint } = identity;
+  return {
+    model,
+    promptSha256: promptHash,
+    modelSha256: hashOfModel(identity),
+    versioned: fingerprint !== undefined,
+  };
+}
+
+export function certifiedJudge(
+  { model, promptHash, fingerprint }: JudgeIdentity,
+  suite: AgentEvalSuite,
+): CertifiedJudge {
+  return {
+    promptSha256: promptHash,
+    model,
+    ...defined({ fingerprint }),
+    rubric: rubricsOf(suite),
+  };
+}
+
+export function hashesOf(judge: RecordedJudge, suite: AgentEvalSuite) {
+  const { promptSha256, modelSha256, model } = judge;
+  const { rubricSha256 } = hashesOfJudge({ promptSha256, model, rubric: rubricsOf(suite) });
+  return { promptSha256, modelSha256, rubricSha256 };
+}
+
+export const UNVERSIONED: CertificateProblem = {
+  code: "judge_unversioned",
+  problem:
+    "It is unknown whether the judge has changed since its calibration; give its entry in the agents file a version.",
+};
+
+/** The criteria by which a judge passes an output, and how many of them must be met. */
+export interface SuiteRubric {
+  readonly rubric: readonly RubricCriterion[];
+  readonly bar: number;
+}
+
+/** The rubric of each task. */
+export function rubricsByTask(suite: Pick<AgentEvalSuite, "tasks" | "thresholds">): ReadonlyMap<string, SuiteRubric> {
+  return new Map(
+    suite.tasks.flatMap((task) => {
+      const { taskId, expected } = task;
+      if (expected.kind !== "rubric") return [];
+      return [[taskId, { rubric: expected.rubric, bar: taskBar(task, suite.thresholds) }] as const];
+    }),
+  );
+}
+
+/** The different ones a suite has, in an order that does not depend on that of its tasks. */
+export function rubricsOf(suite: Pick<AgentEvalSuite, "tasks" | "thresholds">): SuiteRubric[] {
+  const different = new Map([...rubricsByTask(suite).values()].map((one) => [rubricKey(one), one]));
+  return [...different.keys()].sort().flatMap((key) => different.get(key) ?? []);
+}
+
+export function rubricKey({ rubric, bar }: SuiteRubric): string {
+  return canonicalJson({ rubric, bar });
 }

@@ -1,11 +1,13 @@
+import type { Usage } from "../../agents/binding.ts";
 import { totalCost } from "../../agents/invocation-events.ts";
+import { allDocuments } from "../../engine/shared/all-documents.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { JudgedItem } from "../../statistics/calibration.ts";
+import type { Document, Documents } from "../../store/port/documents.ts";
 import type { Judge, JudgeFailure } from "../judge/judge.ts";
 import { Budget, type Overspent } from "../run/budget.ts";
-import { rubricScore } from "../score/rubric-score.ts";
-import { meets } from "../score/task-bar.ts";
+import { meets, rubricScore } from "../score/task-bar.ts";
 import type { GoldItem } from "./gold-item.ts";
-import type { KeptVerdict } from "./kept-verdicts.ts";
 
 type Gold = GoldItem & { readonly gold: string };
 
@@ -50,7 +52,7 @@ export async function judgeGold(
   const outcomes = await Promise.allSettled(Array.from({ length: Math.min(concurrency, left.length) }, work));
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   const overspent = left.length === 0 ? undefined : budget.overspent();
-  return { ...compared(items, verdicts), ...(overspent === undefined ? {} : { overspent }) };
+  return { ...compared(items, verdicts), ...defined({ overspent }) };
 }
 
 async function asked(judge: Judge, runId: string, item: Gold, signal: AbortSignal): Promise<KeptVerdict> {
@@ -75,4 +77,38 @@ function compared(items: readonly Gold[], verdicts: ReadonlyMap<string, KeptVerd
     else if (failure !== undefined) failures.push(failure);
   }
   return { judged, failures };
+}
+
+/** The judge's verdict on one output: a calibration that is resumed after a crash does not ask about these outputs again. */
+export interface KeptVerdict {
+  readonly itemId: string;
+  readonly verdict?: "pass" | "fail";
+  /** Set instead of a verdict. */
+  readonly failure?: JudgeFailure;
+  readonly usage: readonly Usage[];
+}
+
+function prefixOf(runId: string): string {
+  return `${runId}/`;
+}
+
+export function verdictDocument(tenant: string, runId: string, atMs: number, kept: KeptVerdict): Document {
+  return {
+    tenant,
+    kind: "calibration-verdict",
+    key: `${prefixOf(runId)}${kept.itemId}`,
+    runId,
+    revision: 1,
+    atMs,
+    body: JSON.stringify(kept),
+  };
+}
+
+export function readVerdicts(
+  store: Pick<Documents, "listDocuments">,
+  tenant: string,
+  runId: string,
+): Promise<KeptVerdict[]> {
+  const all = { prefix: prefixOf(runId), pageSize: 500 };
+  return allDocuments(store, tenant, "calibration-verdict", all, ({ body }) => JSON.parse(body) as KeptVerdict);
 }

@@ -7,8 +7,7 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import { correctedRate, meanOf } from "../../statistics/rates.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import type { TaskResult } from "../run/task-result.ts";
-import { judgeCertification } from "./judge-certification.ts";
-import { rubricsByTask } from "./suite-rubrics.ts";
+import { judgeCertification, rubricsByTask } from "./judge-certification.ts";
 
 /** The judge's part of a report: whether the judge is certified now, and the corrected rate. */
 export async function judgePart(

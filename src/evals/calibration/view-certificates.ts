@@ -1,5 +1,5 @@
 import type { Host } from "../../engine/host.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type {
   CertificateListQuery,
@@ -11,9 +11,8 @@ import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { EvalServices } from "../run/eval-run.ts";
 import { readSuite } from "../suite/suite-store.ts";
-import { allCertificates, readCertificate } from "./certificate-store.ts";
-import { hashesOf, recordedJudge, UNVERSIONED } from "./certified-judge.ts";
-import { problemsOf } from "./judge-certification.ts";
+import { allCertificates, readCertificate } from "./certificate.ts";
+import { hashesOf, problemsOf, recordedJudge, UNVERSIONED } from "./judge-certification.ts";
 
 type Needs = Pick<Host, "store" | "nowMs">;
 type Judging = Pick<EvalServices, "judge">;
@@ -28,7 +27,7 @@ export async function listCertificates(
   { suiteId, limit = DEFAULT_LIMIT, cursor }: CertificateListQuery,
 ): Promise<CertificatePage> {
   if (cursor !== undefined && !(cursor.startsWith("cert-") && isId(cursor))) {
-    throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
+    throw validationError("cursor is not one this host gave out");
   }
   const all = await allCertificates(host.store, visible, suiteId);
   const rest = cursor === undefined ? all : all.filter(({ certificateId }) => certificateId < cursor);

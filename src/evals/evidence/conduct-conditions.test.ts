@@ -13,7 +13,7 @@ import {
 } from "../../testing/eval-bench.ts";
 import { ended, workbench } from "../../testing/workbench.ts";
 import type { TaskResult } from "../run/task-result.ts";
-import { aboutConduct } from "./conduct-conditions.ts";
+import { aboutConduct, aboutSurroundings } from "./conduct-conditions.ts";
 import { evidenceReader } from "./evidence-reader.ts";
 
 const bench = workbench();
@@ -114,4 +114,45 @@ test("one grave finding among slight ones is enough", () => {
   }));
   const conditions = aboutConduct({ taskIds: ["a"] }, [{ ...result, findings }]);
   expect(unmet({ conditions, preconditions: [] })).toEqual({ "safety findings": "in 1 tasks" });
+});
+
+const TASK = { ...goldenTask("a", "in", "out"), fixtures: { toolResponses: [{ tool: "crm:find", response: 1 }] } };
+const RESULT: TaskResult = { taskId: "a", score: 1, passed: true, bar: 1, latencyMs: 1, findings: [], trials: [] };
+
+const conditionOf = (
+  modes: EvalMode[],
+  fixturesUnused: string[] | undefined,
+  demand: Parameters<typeof aboutSurroundings>[3] = {},
+  declared: EvalMode[] = ["golden", "live-shadow"],
+) => {
+  const result = fixturesUnused === undefined ? RESULT : { ...RESULT, fixturesUnused };
+  return aboutSurroundings({ modes }, { modes: declared, tasks: [TASK] }, [result], demand)[0];
+};
+const LIVE = { evidence: { modes: ["golden" as const, "live-shadow" as const] } };
+
+test("fixtures that were all used meet the condition", () => {
+  expect(conditionOf(["golden"], [])).toMatchObject({ met: true, found: "those" });
+});
+
+test("fixtures that were never used do not, unless the policy allows it", () => {
+  expect(conditionOf(["golden"], ["crm:find"])).toMatchObject({ met: false, found: expect.stringContaining("a") });
+  expect(conditionOf(["golden"], ["crm:find"], { allowUnusedFixtures: true })).toMatchObject({ met: true });
+});
+
+test("a result that does not say whether its fixtures were used does not", () => {
+  expect(conditionOf(["golden"], undefined)).toMatchObject({ met: false, found: expect.stringContaining("again") });
+});
+
+test("live tools do not, unless the evidence names their mode", () => {
+  expect(conditionOf(["golden", "live-shadow"], [])).toMatchObject({ met: false });
+  expect(conditionOf(["golden", "live-shadow"], [], LIVE)).toMatchObject({ met: true, found: "those" });
+  expect(conditionOf(["live-shadow"], undefined, LIVE)).toMatchObject({ met: true });
+});
+
+test("a live pass that the evidence names does not excuse fixtures that the other passes never used", () => {
+  expect(conditionOf(["golden", "live-shadow"], ["crm:find"], LIVE)).toMatchObject({ met: false });
+});
+
+test("a suite of live modes only has no such condition", () => {
+  expect(conditionOf(["live-shadow"], undefined, {}, ["live-shadow"])).toBeUndefined();
 });

@@ -1,12 +1,16 @@
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite, EvalMode } from "../../protocol/evals/eval-suite.ts";
 import type { Condition, EvidenceCoverage } from "../../protocol/promotion/evidence.ts";
+import { tasksOfModes } from "../run/chosen-modes.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
-import { tasksOfModes } from "../score/tasks-of-modes.ts";
 
 /** Modes that are asked for only by name: regression needs a baseline, live-shadow needs live tools. */
 const BY_NAME: readonly EvalMode[] = ["regression", "live-shadow"];
 const NAMES_SHOWN = 10;
+
+export function condition(name: string, wanted: string, found: string, met: boolean): Condition {
+  return { condition: name, wanted, found, met };
+}
 
 export function neededModes(
   { modes }: Pick<AgentEvalSuite, "modes">,
@@ -27,25 +31,20 @@ export function aboutTasks(
   suite: AgentEvalSuite | undefined,
   coverage: EvidenceCoverage = {},
 ): Condition {
-  const condition = coverage.tasks === undefined && coverage.modes === undefined ? "all tasks" : "tasks";
+  const name = coverage.tasks === undefined && coverage.modes === undefined ? "all tasks" : "tasks";
   if (suite === undefined) {
-    return {
-      condition,
-      wanted: "all tasks of the suite",
-      found: "the suite is not here with the content that was evaluated",
-      met: false,
-    };
+    return condition(
+      name,
+      "all tasks of the suite",
+      "the suite is not here with the content that was evaluated",
+      false,
+    );
   }
   const needed = neededTasks(suite, coverage);
   const ran = new Set(taskIds);
   const missing = needed.filter((taskId) => !ran.has(taskId));
   const wanted = coverage.tasks === undefined ? `${needed.length} tasks` : listed(needed);
-  return {
-    condition,
-    wanted,
-    found: `${taskIds.length} tasks${without("tasks", missing)}`,
-    met: missing.length === 0,
-  };
+  return condition(name, wanted, `${taskIds.length} tasks${without("tasks", missing)}`, missing.length === 0);
 }
 
 /** Names what is missing, and the two ways to meet the condition. */
@@ -64,22 +63,19 @@ export function checkCoverage(suite: AgentEvalSuite, { modes, tasks = [] }: Evid
   const { suiteId, version } = suite;
   const mode = modes?.find((one) => !suite.modes.includes(one));
   if (mode !== undefined) {
-    throw refuse(
+    throw validationError(
       `evidence.modes names ${mode}, which suite ${suiteId}@${version} does not declare; it declares ${suite.modes.join(", ")}`,
     );
   }
   const known = new Set(suite.tasks.map(({ taskId }) => taskId));
   const unknown = tasks.filter((taskId) => !known.has(taskId));
   if (unknown.length > 0) {
-    throw refuse(`evidence.tasks names ${listed(unknown)}, which suite ${suiteId}@${version} does not have`);
+    throw validationError(`evidence.tasks names ${listed(unknown)}, which suite ${suiteId}@${version} does not have`);
   }
   const reached = new Set(tasksOfModes(suite, modes ?? suite.modes).map(({ taskId }) => taskId));
   const apart = tasks.filter((taskId) => !reached.has(taskId));
   if (apart.length > 0)
-    throw refuse(`evidence.tasks names ${listed(apart)}, which none of the modes of the evidence has`);
-  if (reached.size === 0) throw refuse(`no task of suite ${suiteId}@${version} has one of the modes of the evidence`);
-}
-
-function refuse(problem: string): AppError {
-  return new AppError("validation_error", { problem });
+    throw validationError(`evidence.tasks names ${listed(apart)}, which none of the modes of the evidence has`);
+  if (reached.size === 0)
+    throw validationError(`no task of suite ${suiteId}@${version} has one of the modes of the evidence`);
 }

@@ -18,8 +18,8 @@ import {
 } from "../../testing/eval-bench.ts";
 import { ended, workbench } from "../../testing/workbench.ts";
 import { workflow } from "../../testing/workflow.ts";
-import { overriddenSummary } from "../override/overridden-summary.ts";
-import { keepBaselineFile } from "../run/baseline-files.ts";
+import { overriddenSummary } from "../override/overridden.ts";
+import { keepBaselineFile } from "../run/baseline.ts";
 import { evalReport } from "../run/eval-report.ts";
 import { exportBaseline, setBaseline } from "../run/named-baselines.ts";
 import { loadSuite, requireSuite } from "../suite/load-suite.ts";

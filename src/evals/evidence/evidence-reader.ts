@@ -1,7 +1,8 @@
 import type { EvidenceAsked, EvidenceReader } from "../../agents/deployments/evidence.ts";
 import type { Host } from "../../engine/host.ts";
 import { makersOfPrincipals, unconfirmedPrincipals } from "../../engine/identity/key-origin.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { EvalSummary } from "../../protocol/evals/api.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type { CertificateBar } from "../../protocol/evals/judge-certificate-api.ts";
@@ -10,16 +11,13 @@ import type { Condition } from "../../protocol/promotion/api.ts";
 import type { Evidence } from "../../protocol/promotion/evidence.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { barOf } from "../calibration/judge-certification.ts";
-import type { Doubted } from "../override/doubted-judgments.ts";
-import { evalPlanOf } from "../run/baseline.ts";
-import type { EvalPlan } from "../run/eval-plan.ts";
-import { EVAL_PLAN } from "../run/eval-workflow.ts";
-import { readResults } from "../run/read-results.ts";
-import { parseSuiteRef } from "../suite/suite-ref.ts";
+import type { Doubted } from "../override/fold-overrides.ts";
+import { EVAL_PLAN, type EvalPlan, evalPlanOf } from "../run/eval-plan.ts";
+import { readResults } from "../run/task-result.ts";
+import { parseSuiteRef, plannedRef } from "../suite/suite-ref.ts";
 import { readSuite } from "../suite/suite-store.ts";
-import { aboutConduct, aboutModes } from "./conduct-conditions.ts";
-import { aboutTasks, checkCoverage } from "./coverage.ts";
-import { aboutSurroundings } from "./fixture-conditions.ts";
+import { aboutConduct, aboutModes, aboutSurroundings } from "./conduct-conditions.ts";
+import { aboutTasks, checkCoverage, condition } from "./coverage.ts";
 
 /** Evidence about an evaluation in addition to its summary. A condition that needs an absent source fails. */
 export interface EvidenceSources {
@@ -55,13 +53,11 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
   return {
     async suiteSha256({ tenant }, ref, coverage) {
       if (parseSuiteRef(ref).version === undefined) {
-        throw new AppError("validation_error", {
-          problem: `"${ref}" names no version; evidence is of one, as in id@1.0.0`,
-        });
+        throw validationError(`"${ref}" names no version; evidence is of one, as in id@1.0.0`);
       }
       const { info, suite } = await readSuite(host, tenant, ref).catch((error: unknown) => {
         if (!(error instanceof AppError && error.code === "not_found")) throw error;
-        throw new AppError("validation_error", { problem: `there is no suite ${ref} here` });
+        throw validationError(`there is no suite ${ref} here`);
       });
       checkCoverage(suite, coverage);
       return info.sha256;
@@ -78,7 +74,7 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
       const kind = kindCondition(run, plan);
       if (run === undefined || plan === undefined || !kind.met) return nothing(named, kind);
       const suite = await suiteOf(host, visible, plan);
-      const found: Found = { ...asked, runId, run, plan, ...(suite === undefined ? {} : { suite }) };
+      const found: Found = { ...asked, runId, run, plan, ...defined({ suite }) };
       const ended = condition("evaluation ended", "completed", run.status, run.status === "completed");
       const results = ended.met ? await readResults(host.store, visible.tenant, runId) : [];
       const conditions = [
@@ -107,10 +103,6 @@ function nothing(...conditions: readonly Condition[]): Evidence {
   return { conditions, preconditions: [] };
 }
 
-function condition(name: string, wanted: string, found: string, met: boolean): Condition {
-  return { condition: name, wanted, found, met };
-}
-
 function nameCondition(given: string | undefined, fixed: string | undefined): Condition {
   const wanted = fixed === undefined ? "evalRunId of an evaluation" : `evaluation ${fixed}`;
   const found = given ?? (fixed === undefined ? "none named" : fixed);
@@ -137,7 +129,7 @@ function aboutAgent({ agent, plan }: Found): Condition[] {
 }
 
 function aboutSuite({ plan, suite, required }: Found): Condition[] {
-  const ref = `${plan.suiteId}@${plan.suiteVersion}`;
+  const ref = plannedRef(plan);
   const covered = aboutTasks(plan, suite, required?.evidence);
   if (required?.suite === undefined) return [covered];
   const sha256 = required.suiteSha256 ?? "unknown";
@@ -152,7 +144,7 @@ function aboutSuite({ plan, suite, required }: Found): Condition[] {
 
 async function suiteOf(host: Pick<Host, "store">, { tenant }: Visibility, plan: EvalPlan) {
   try {
-    const { suite, info } = await readSuite(host, tenant, `${plan.suiteId}@${plan.suiteVersion}`);
+    const { suite, info } = await readSuite(host, tenant, plannedRef(plan));
     return info.sha256 === plan.suiteSha256 ? suite : undefined;
   } catch (error) {
     if (error instanceof AppError && error.code === "not_found") return undefined;

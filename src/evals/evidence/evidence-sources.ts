@@ -2,9 +2,9 @@ import type { Host } from "../../engine/host.ts";
 import type { CertificateBar, CertificateRecord } from "../../protocol/evals/judge-certificate-api.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { judgeCertification } from "../calibration/judge-certification.ts";
-import type { Doubted } from "../override/doubted-judgments.ts";
-import { type OverriddenSummary as Overridden, overriddenSummary } from "../override/overridden-summary.ts";
-import { completedEval } from "../run/completed-eval.ts";
+import type { Doubted } from "../override/fold-overrides.ts";
+import { type OverriddenSummary as Overridden, overriddenSummary } from "../override/overridden.ts";
+import { completedEval } from "../run/read-evals.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
 import type { EvidenceSources, OverriddenSummary } from "./evidence-reader.ts";
 
@@ -43,8 +43,7 @@ export async function certificateProblemsOf(
   doubted?: Doubted,
 ): Promise<readonly string[]> {
   const { run, plan } = await completedEval(host, visible, runId);
-  const ref = `${plan.suiteId}@${plan.suiteVersion}`;
-  const suite = await suiteAsOf(host, run.owner.tenant, ref, plan.suiteSha256);
+  const suite = await suiteAsOf(host, run.owner.tenant, plan);
   const chosen = new Set(plan.taskIds);
   if (!suite.tasks.some(({ taskId, expected }) => expected.kind === "rubric" && chosen.has(taskId))) return [];
   const { problems, certificate } = await judgeCertification(host, visible, suite, plan.judge, bar);

@@ -2,6 +2,7 @@ import type { Agents } from "../../agents/agents.ts";
 import type { EvidenceDemand, EvidenceReader } from "../../agents/deployments/evidence.ts";
 import type { EvidenceAsked, GateEvidence } from "../../engine/gates/gate-evidence.ts";
 import type { Host } from "../../engine/host.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Condition, Evidence } from "../../protocol/promotion/evidence.ts";
 import { type EvidenceSources, evidencePlanOf, evidenceReader } from "./evidence-reader.ts";
@@ -30,8 +31,7 @@ function gateEvidence(needs: Needs): GateEvidence {
         visible,
         agent: subject,
         required: await withContent(needs.reader, asked, rest),
-        ...(named.evalRunId === undefined ? {} : { evalRunId: named.evalRunId }),
-        ...(askedBy === undefined ? {} : { askedBy }),
+        ...defined({ evalRunId: named.evalRunId, askedBy }),
         independentPeople,
       });
       return { conditions: [...versionNamed(asked), ...conditions], preconditions } satisfies Evidence;

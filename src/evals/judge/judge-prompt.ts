@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
 import { outputText } from "../score/output-text.ts";
-import { fenceFor } from "./fence.ts";
 
 /** The fixed instructions; they contain no part of a question. */
 export const JUDGE_SYSTEM_PROMPT = `You judge what another program answered. You are strict, literal and brief.
@@ -37,6 +36,23 @@ export function judgeMessage({ criteria, adversarial, data }: JudgeInput): strin
     "",
     "Answer with the JSON now.",
   ].join("\n");
+}
+
+const FENCE_CHARACTERS = 32;
+
+/**
+ * A word that occurs in none of the texts, in any case, so that no part of them can look like their end. It is a hash of the texts: the
+ * same texts have the same fence.
+ */
+export function fenceFor(texts: readonly string[]): string {
+  const all = texts.map((text) => text.toLowerCase());
+  for (let count = 0; ; count++) {
+    const hash = createHash("sha256")
+      .update(JSON.stringify([count, texts]))
+      .digest("hex");
+    const fence = hash.slice(0, FENCE_CHARACTERS);
+    if (!all.some((text) => text.includes(fence))) return fence;
+  }
 }
 
 const SAMPLE: JudgeInput = {

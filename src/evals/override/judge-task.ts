@@ -2,13 +2,14 @@ import { type Recorder, visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { annotate } from "../../engine/judgments/annotate.ts";
 import { identityOf } from "../../engine/runs/run-identity.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { JudgeTaskRequest } from "../../protocol/evals/eval-override.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Signal } from "../../protocol/judgments/annotation.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
-import { evalPlanOf } from "../run/baseline.ts";
-import { scoredEvents } from "./scored-events.ts";
+import { evalPlanOf } from "../run/eval-plan.ts";
+import { scoredEvents } from "./score-judgments.ts";
 
 export interface JudgeTask {
   readonly caller: Caller;
@@ -34,8 +35,7 @@ export async function judgeTask(host: Host, command: JudgeTask): Promise<Annotat
     request: {
       target: { eventId: event.eventId },
       signal,
-      ...(note === undefined ? {} : { note }),
-      ...(supersedes === undefined ? {} : { supersedes }),
+      ...defined({ note, supersedes }),
     },
     record,
   });
@@ -50,5 +50,5 @@ function signalOf({ label, rating, correction, flag }: JudgeTaskRequest): Signal
   ];
   const [signal] = signals;
   if (signal !== undefined && signals.length === 1) return signal;
-  throw new AppError("validation_error", { problem: "say exactly one of label, rating, correction and flag" });
+  throw validationError("say exactly one of label, rating, correction and flag");
 }

@@ -1,12 +1,26 @@
+import type { Host } from "../../engine/host.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { EvalSummary } from "../../protocol/evals/api.ts";
 import type { EvalOverride } from "../../protocol/evals/eval-override.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import { meanOverTasks, share } from "../../statistics/rates.ts";
+import { baselineTasks } from "../run/baseline.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
-import { type Baseline, type Summed, type SummedTask, summaryOf } from "../run/summary-of.ts";
-import type { TaskResult } from "../run/task-result.ts";
+import { completedEval } from "../run/read-evals.ts";
+import { type Baseline, baselineOf, type Summed, type SummedTask, summaryOf, type Unmet } from "../run/summary-of.ts";
+import { resultsOf, type TaskResult } from "../run/task-result.ts";
 import { taskPasses } from "../score/task-bar.ts";
-import type { FoldedOverrides, Override, ScoreJudgment } from "./fold-overrides.ts";
+import { suiteAsOf } from "../suite/replace-suite.ts";
+import {
+  type Doubted,
+  type FoldedOverrides,
+  foldOverrides,
+  judgmentsInDoubt,
+  type Override,
+  type ScoreJudgment,
+} from "./fold-overrides.ts";
+import { scoreJudgments } from "./score-judgments.ts";
 
 /** An evaluation as it was made, unchanged by judgments about it. */
 export interface Original {
@@ -93,4 +107,49 @@ function disputePart(judgment: ScoreJudgment): EvalOverride["disputed"][number][
 
 function whoOf({ annotationId, by, atMs }: ScoreJudgment) {
   return { annotationId, by, at: new Date(atMs).toISOString() };
+}
+
+/** An evaluation as it was, and as people see it. */
+export interface OverriddenSummary {
+  readonly original: EvalSummary;
+  /** Equal to the original where no judgment gives another score. */
+  readonly overridden: EvalSummary;
+  /** Why the bar of the suite is not met with the scores of people; empty when it is. */
+  readonly unmet: readonly Unmet[];
+  /** Tasks whose score was overridden by a judgment. */
+  readonly overriddenTasks: readonly string[];
+  /** Tasks that a judgment calls wrong without giving a score. */
+  readonly disputedTasks: readonly string[];
+}
+
+/**
+ * For decisions that may rest on the scores of people; scores of doubted people can only lower the result. Throws like
+ * `evalSummary`.
+ */
+export async function overriddenSummary(
+  host: Host,
+  visible: Visibility,
+  runId: string,
+  doubted?: Doubted,
+): Promise<OverriddenSummary> {
+  const { run, plan } = await completedEval(host, visible, runId);
+  const { tenant } = run.owner;
+  const results = await resultsOf(host.store, run);
+  const suite = await suiteAsOf(host, tenant, plan);
+  const summary = run.outputs as unknown as EvalSummary;
+  const judgments = await scoreJudgments(host.store, run);
+  const given = new Map(results.map(({ taskId, score }) => [taskId, score]));
+  const folded = foldOverrides(doubted === undefined ? judgments : judgmentsInDoubt(judgments, doubted, given));
+  const baseline = baselineOf(plan, await baselineTasks(host.store, run.owner, plan));
+  const original = { runId, plan, suite, results, summary, ...defined({ baseline }) };
+  const inOrder = (tasks: ReadonlyMap<string, unknown>) =>
+    results.flatMap(({ taskId }) => (tasks.has(taskId) ? [taskId] : []));
+  const { summary: overridden, unmet } = overriddenSummaryOf(original, folded);
+  return {
+    original: summary,
+    overridden,
+    unmet,
+    overriddenTasks: inOrder(folded.overrides),
+    disputedTasks: inOrder(folded.disputes),
+  };
 }

@@ -1,16 +1,16 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { requireKept } from "../../engine/judgments/require-kept.ts";
 import { adjudicationsOf } from "../../engine/queues/decide/hold-item.ts";
 import { storedItem } from "../../engine/queues/item-record.ts";
+import { endsLog } from "../../engine/runs/event-pages.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import type { AnnotationPlace, AnnotationRecord } from "../../store/port/judgments.ts";
-import type { Store } from "../../store/port/store.ts";
+import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";
+import type { Store, StoredEvent } from "../../store/port/store.ts";
 import type { ScoreJudgment } from "./fold-overrides.ts";
-import { scoredEvents } from "./scored-events.ts";
 
 type Reads = Pick<Store, "readEvents" | "listAnnotations" | "queueItemsById" | "readTombstone">;
-
-const PAGE = 500;
 
 /**
  * All judgments about the scores of an evaluation, by any author and in any state. With `blindFor`, without those that a blind
@@ -21,9 +21,8 @@ export async function scoreJudgments(
   { runId, owner }: Pick<Run, "runId" | "owner">,
   blindFor?: string,
 ): Promise<ScoreJudgment[]> {
-  const about = (await annotationsOf(store, owner.tenant, runId, blindFor)).filter(
-    ({ target }) => target.eventId !== undefined,
-  );
+  const annotations = await annotationsOf(store, owner.tenant, { runId, ...defined({ blindFor }) });
+  const about = annotations.filter(({ target }) => target.eventId !== undefined);
   await requireKept(store, { runId, owner });
   // Most evaluations have no judgments, and their logs are long.
   if (about.length === 0) return [];
@@ -51,19 +50,22 @@ export async function scoreJudgments(
   });
 }
 
-async function annotationsOf(
-  store: Reads,
+const ANNOTATIONS_PAGE = 500;
+
+/** Annotations of a run that the query selects, the oldest first. */
+export async function annotationsOf(
+  store: Pick<Store, "listAnnotations">,
   tenant: string,
-  runId: string,
-  blindFor: string | undefined,
+  query: Omit<AnnotationQuery, "order" | "limit" | "after"> & { readonly runId: string },
 ): Promise<AnnotationRecord[]> {
   const found: AnnotationRecord[] = [];
-  const blind = blindFor === undefined ? {} : { blindFor };
   for (let after: AnnotationPlace | undefined; ; after = found.at(-1)) {
-    const query = { runId, order: "oldest" as const, limit: PAGE, ...blind, ...(after && { after }) };
-    const page = await store.listAnnotations({ tenant }, query);
+    const page = await store.listAnnotations(
+      { tenant },
+      { ...query, order: "oldest", limit: ANNOTATIONS_PAGE, ...defined({ after }) },
+    );
     found.push(...page);
-    if (page.length < PAGE) return found;
+    if (page.length < ANNOTATIONS_PAGE) return found;
   }
 }
 
@@ -79,4 +81,30 @@ export async function adjudicatedAmong(
   const itemIds = [...new Set(records.flatMap(({ queueItemId }) => queueItemId ?? []))];
   const items = itemIds.length === 0 ? [] : await store.queueItemsById(tenant, itemIds);
   return new Set(items.flatMap((record) => adjudicationsOf(storedItem(record).item)));
+}
+
+/** The position of a task's score in the log of its evaluation. */
+export interface ScoredEvent {
+  readonly eventId: string;
+  readonly sequence: number;
+  readonly taskId: string;
+}
+
+const EVENTS_PAGE = 1000;
+
+/** In the order of the log. */
+export async function scoredEvents(store: Pick<Store, "readEvents">, runId: string): Promise<ScoredEvent[]> {
+  const found: ScoredEvent[] = [];
+  for (let from = 0; ; ) {
+    const page = await store.readEvents(runId, from, EVENTS_PAGE);
+    for (const event of page) if (event.type === "eval.scored") found.push(scoredIn(event));
+    if (endsLog(page, EVENTS_PAGE)) return found;
+    from = (page.at(-1) as StoredEvent).sequence + 1;
+    await nextTurn();
+  }
+}
+
+function scoredIn({ body, sequence }: StoredEvent): ScoredEvent {
+  const { eventId, payload } = JSON.parse(body) as { eventId: string; payload: { taskId: string } };
+  return { eventId, sequence, taskId: payload.taskId };
 }

@@ -1,7 +1,6 @@
 import type { EvalReport } from "../../protocol/evals/api.ts";
 import type { Finding, TrialResult } from "../run/task-result.ts";
-import { cut } from "../score/difference.ts";
-import { differenceLines } from "../score/difference-text.ts";
+import { cut, differenceLines } from "../score/difference.ts";
 import { outputText } from "../score/output-text.ts";
 
 /** A trial as a report with content has it. */

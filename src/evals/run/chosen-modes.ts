@@ -1,10 +1,9 @@
 import { notRunText } from "../../formats/evals/not-run-text.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { EvalConfigurable, NotRunReason } from "../../protocol/evals/api.ts";
-import type { AgentEvalSuite, EvalMode } from "../../protocol/evals/eval-suite.ts";
+import { type AgentEvalSuite, EVAL_MODES, type EvalMode, type EvalTask } from "../../protocol/evals/eval-suite.ts";
 import { BASELINE_CHOICES } from "./baseline.ts";
 import type { EvalServices } from "./eval-run.ts";
-import { servedModes } from "./served-modes.ts";
 
 export interface ChosenModes {
   readonly modes: EvalMode[];
@@ -23,7 +22,9 @@ export function chosenModes(services: EvalServices, suite: AgentEvalSuite, wante
   const chosen = modes.filter((mode) => !modesNotRun.some((one) => one.mode === mode));
   if (chosen.length > 0) return { modes: chosen, modesNotRun };
   const why = modesNotRun.map(({ mode, reason }) => `${mode} (${notRunText(reason, mode)})`).join(", ");
-  throw refuse(`suite ${suiteId} has no mode that can run now: it declares ${why}; name one in configurable.evalModes`);
+  throw validationError(
+    `suite ${suiteId} has no mode that can run now: it declares ${why}; name one in configurable.evalModes`,
+  );
 }
 
 function reasonAgainst(
@@ -45,11 +46,27 @@ function checkNamed(
   const served = servedModes(services);
   for (const mode of evalModes) {
     if (!modes.includes(mode))
-      throw refuse(`suite ${suiteId} does not declare mode ${mode}; it declares ${modes.join(", ")}`);
-    if (!served.includes(mode)) throw refuse(`this host does not serve mode ${mode}; it serves ${served.join(", ")}`);
+      throw validationError(`suite ${suiteId} does not declare mode ${mode}; it declares ${modes.join(", ")}`);
+    if (!served.includes(mode))
+      throw validationError(`this host does not serve mode ${mode}; it serves ${served.join(", ")}`);
   }
 }
 
-function refuse(problem: string): AppError {
-  return new AppError("validation_error", { problem });
+/** Only modes that can be served are advertised: rubrics need a judge. */
+export function servedModes({ judge }: Pick<EvalServices, "judge">): EvalMode[] {
+  return EVAL_MODES.filter((mode) => mode !== "rubric" || judge !== undefined);
+}
+
+/** The tasks that a run in these modes has: golden and rubric take those of their kind, every other mode takes all. */
+export function tasksOfModes({ tasks }: Pick<AgentEvalSuite, "tasks">, modes: readonly EvalMode[]): EvalTask[] {
+  return tasks.filter((task) => modesOfTask(task, modes).length > 0);
+}
+
+/** The modes that run the task: each is a pass of its own. */
+export function modesOfTask({ expected }: Pick<EvalTask, "expected">, modes: readonly EvalMode[]): EvalMode[] {
+  return modes.filter((mode) => !isKind(mode) || mode === expected.kind);
+}
+
+function isKind(mode: EvalMode): mode is "golden" | "rubric" {
+  return mode === "golden" || mode === "rubric";
 }

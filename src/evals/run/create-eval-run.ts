@@ -6,19 +6,18 @@ import { checkUrl } from "../../engine/outbound/guard.ts";
 import { beginRun, type CreateRun, checkMockProvider } from "../../engine/runs/create-run.ts";
 import { compileSchema } from "../../engine/schemas/decide/json-schema.ts";
 import { checked } from "../../engine/schemas/schema-checks.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import { EvalConfigurable } from "../../protocol/evals/api.ts";
 import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { CreateRunRequest, CreateRunResponse } from "../../protocol/runs/api.ts";
 import { parse } from "../../protocol/schema.ts";
-import { tasksOfModes } from "../score/tasks-of-modes.ts";
 import { suiteAt } from "../suite/suite-uri.ts";
 import { usableBaseline } from "./baseline.ts";
-import { chosenModes } from "./chosen-modes.ts";
-import type { EvalPlan } from "./eval-plan.ts";
+import { chosenModes, tasksOfModes } from "./chosen-modes.ts";
+import { EVAL_PLAN, type EvalPlan, evalWorkflow } from "./eval-plan.ts";
 import type { EvalServices } from "./eval-run.ts";
-import { EVAL_PLAN, evalWorkflow } from "./eval-workflow.ts";
 import { usableJudge } from "./usable-judge.ts";
 
 const DEFAULT_ALPHA = 0.05;
@@ -59,16 +58,16 @@ async function planOf(
   { evalSuiteRef, agentId, workflowId, inputs, configurable: given = {} }: CreateRunRequest,
 ): Promise<EvalPlan> {
   if (evalSuiteRef === undefined || agentId === undefined) {
-    throw refuse(
+    throw validationError(
       `mode "eval" needs evalSuiteRef and agentId; ${evalSuiteRef === undefined ? "evalSuiteRef" : "agentId"} is missing`,
     );
   }
   if (workflowId !== undefined || inputs !== undefined) {
-    throw refuse('mode "eval" takes neither workflowId nor inputs; the tasks of the suite are the inputs');
+    throw validationError('mode "eval" takes neither workflowId nor inputs; the tasks of the suite are the inputs');
   }
   const bent = BENDING.find((name) => given[name] !== undefined);
   if (bent !== undefined)
-    throw refuse(`mode "eval" evaluates the agent as it is bound; leave configurable.${bent} out`);
+    throw validationError(`mode "eval" evaluates the agent as it is bound; leave configurable.${bent} out`);
   const configurable = parse(EvalConfigurable, given, "configurable");
   const { suite, info } = await suiteAt(host, caller, evalSuiteRef);
   const { modes, modesNotRun } = chosenModes(services, suite, configurable);
@@ -77,7 +76,7 @@ async function planOf(
   checkFit(suite, agent, configurable);
   const binding = services.agents.bindingFor(agent, undefined, caller.tenant);
   if (binding === undefined) {
-    throw refuse(
+    throw validationError(
       `this host does not know how to call ${agentId} for tenant ${caller.tenant}; bind it in the agents file`,
     );
   }
@@ -88,7 +87,7 @@ async function planOf(
   await checkInputs(agent, tasks);
   const { settings } = services;
   const { trials = 1, concurrency = settings.concurrency } = configurable;
-  if (trials > settings.maxTrials) throw refuse(`configurable.trials may be ${settings.maxTrials} at most`);
+  if (trials > settings.maxTrials) throw validationError(`configurable.trials may be ${settings.maxTrials} at most`);
   const baseline = await usableBaseline(host.store, caller, configurable, info, modes.includes("regression"));
   const judge = await usableJudge(host, services, caller, { suite, tasks, modes, configurable });
   const budgetUsd = leastOf(configurable.budgetUsd, settings.maxCostUsdPerSuite);
@@ -102,7 +101,7 @@ async function planOf(
     modes,
     ...(modesNotRun.length === 0 ? {} : { modesNotRun }),
     tasksChosen: configurable.taskIds !== undefined,
-    ...(allowMissing === undefined ? {} : { allowMissing }),
+    ...defined({ allowMissing }),
     taskIds: tasks.map(({ taskId }) => taskId),
     trials,
     concurrency: Math.min(concurrency, settings.maxConcurrency),
@@ -110,11 +109,9 @@ async function planOf(
     ...(baseline === undefined ? {} : { baselineRunId: baseline.runId }),
     ...(baseline?.name === undefined ? {} : { baselineName: baseline.name }),
     ...(baseline?.fileSha256 === undefined ? {} : { baselineFileSha256: baseline.fileSha256 }),
-    ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    ...defined({ budgetUsd }),
     cache: configurable.cache ?? false,
-    ...(configurable.reasoningVerbosity === undefined ? {} : { reasoningVerbosity: configurable.reasoningVerbosity }),
-    ...(configurable.agentLabel === undefined ? {} : { agentLabel: configurable.agentLabel }),
-    ...(judge === undefined ? {} : { judge }),
+    ...defined({ reasoningVerbosity: configurable.reasoningVerbosity, agentLabel: configurable.agentLabel, judge }),
     seed: configurable.seed ?? 1,
     alpha: configurable.alpha ?? DEFAULT_ALPHA,
     margin: configurable.margin ?? DEFAULT_MARGIN,
@@ -127,7 +124,9 @@ function allowedMissing({ modes, tasks, suiteId }: AgentEvalSuite, { allowMissin
     (name) => !modes.some((mode) => mode === name) && !tasks.some(({ taskId }) => taskId === name),
   );
   if (unknown === undefined) return allowMissing;
-  throw refuse(`configurable.allowMissing names ${unknown}, which is neither a mode nor a task of suite ${suiteId}`);
+  throw validationError(
+    `configurable.allowMissing names ${unknown}, which is neither a mode nor a task of suite ${suiteId}`,
+  );
 }
 
 async function agentOf(
@@ -144,18 +143,18 @@ async function agentOf(
     versions.length === 0
       ? "agent"
       : `${agentVersion === undefined ? "active version" : `version ${agentVersion}`} of the agent`;
-  throw new AppError("not_found", { what, agentId, ...(agentVersion === undefined ? {} : { agentVersion }) });
+  throw new AppError("not_found", { what, agentId, ...defined({ agentVersion }) });
 }
 
 function checkFit(suite: AgentEvalSuite, agent: InstalledAgent, { anyAgent }: EvalConfigurable): void {
   const { targetAgentId, allowedModels, suiteId } = suite;
   if (targetAgentId !== undefined && targetAgentId !== agent.agentId && anyAgent !== true) {
-    throw refuse(
+    throw validationError(
       `suite ${suiteId} is made for ${targetAgentId}; set configurable.anyAgent to true to evaluate ${agent.agentId} with it`,
     );
   }
   if (allowedModels !== undefined && !allowedModels.includes(agent.modelClass)) {
-    throw refuse(
+    throw validationError(
       `suite ${suiteId} is for ${allowedModels.join(", ")} agents; ${agent.agentId} is of class ${agent.modelClass}`,
     );
   }
@@ -171,14 +170,16 @@ export function chosen(
   const known = new Set(tasks.map(({ taskId }) => taskId));
   const unknown = (taskIds ?? []).filter((wanted) => !known.has(wanted));
   if (unknown.length > 0)
-    throw refuse(`configurable.taskIds names tasks that these modes do not have: ${unknown.slice(0, 10).join(", ")}`);
+    throw validationError(
+      `configurable.taskIds names tasks that these modes do not have: ${unknown.slice(0, 10).join(", ")}`,
+    );
   const asked = new Set(taskIds);
   const selected = tasks.filter(({ taskId }) => taskIds === undefined || asked.has(taskId));
-  if (selected.length === 0) throw refuse("no task is left to evaluate; choose other modes or other taskIds");
+  if (selected.length === 0) throw validationError("no task is left to evaluate; choose other modes or other taskIds");
   const scorable = selected.filter(canBeScored);
   if (scorable.length === selected.length || (taskIds === undefined && scorable.length > 0)) return scorable;
   const unscorable = selected.filter((task) => !canBeScored(task)).map(({ taskId }) => taskId);
-  throw refuse(`no judge is configured, and these tasks need one: ${unscorable.slice(0, 10).join(", ")}`);
+  throw validationError(`no judge is configured, and these tasks need one: ${unscorable.slice(0, 10).join(", ")}`);
 }
 
 /** Fixtures that cannot reach the agent would make a verdict about something else. */
@@ -191,12 +192,14 @@ function checkTools(
   if (noTools === undefined || modes.every((mode) => mode === "live-shadow")) return;
   const task = tasks.find(({ fixtures }) => (fixtures?.toolResponses ?? []).length > 0);
   if (task === undefined) return;
-  throw refuse(`task ${task.taskId} has fixtures for tools, and ${agentId} cannot be offered them: ${noTools}`);
+  throw validationError(
+    `task ${task.taskId} has fixtures for tools, and ${agentId} cannot be offered them: ${noTools}`,
+  );
 }
 
 function checkSize({ settings: { maxTasksPerSuite } }: EvalServices, tasks: readonly EvalTask[]): void {
   if (tasks.length <= maxTasksPerSuite) return;
-  throw refuse(
+  throw validationError(
     `the suite has ${tasks.length} tasks, and this host takes ${maxTasksPerSuite} at most (maxTasksPerSuite)`,
   );
 }
@@ -211,12 +214,12 @@ function checkCost(
   const { maxCostUsd } = thresholds ?? {};
   if (cap === undefined) return;
   if (wanted.budgetUsd !== undefined && wanted.budgetUsd > cap) {
-    throw refuse(
+    throw validationError(
       `configurable.budgetUsd is ${wanted.budgetUsd}, and this host spends ${cap} USD at most on one evaluation`,
     );
   }
   if (wanted.budgetUsd === undefined && maxCostUsd !== undefined && maxCostUsd > cap) {
-    throw refuse(
+    throw validationError(
       `suite ${suiteId} may cost ${maxCostUsd} USD, and this host spends ${cap} at most on one evaluation; set configurable.budgetUsd to allow less`,
     );
   }
@@ -231,17 +234,11 @@ async function checkInputs({ taskSchema, agentId }: InstalledAgent, tasks: reado
   for (const task of tasks) problems.push(...(await checked(() => problemsOf(task))));
   if (problems.length === 0) return;
   const [first] = problems;
-  throw new AppError("validation_error", {
-    problem: `the input of a task is not one that ${agentId} takes: ${first?.path} ${first?.problem}`,
-    problems: problems.slice(0, 100),
-  });
+  const problem = `the input of a task is not one that ${agentId} takes: ${first?.path} ${first?.problem}`;
+  throw validationError(problem, { problems: problems.slice(0, 100) });
 }
 
 function leastOf(...limits: readonly (number | undefined)[]): number | undefined {
   const given = limits.filter((limit) => limit !== undefined);
   return given.length === 0 ? undefined : Math.min(...given);
-}
-
-function refuse(problem: string): AppError {
-  return new AppError("validation_error", { problem });
 }

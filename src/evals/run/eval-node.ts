@@ -1,21 +1,23 @@
 import type { Host } from "../../engine/host.ts";
 import { endsLog } from "../../engine/runs/event-pages.ts";
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/worker/node-type.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { parse, Type } from "../../protocol/schema.ts";
 import type { Store } from "../../store/port/store.ts";
-import { tasksOfModes } from "../score/tasks-of-modes.ts";
-import { baselineTasks } from "./baseline-tasks.ts";
+import { plannedRef } from "../suite/suite-ref.ts";
+import { readSuite } from "../suite/suite-store.ts";
+import { baselineTasks } from "./baseline.ts";
 import { overspentText } from "./budget.ts";
-import { EvalPlan } from "./eval-plan.ts";
+import { tasksOfModes } from "./chosen-modes.ts";
+import { EVAL_NODE_TYPE, EvalPlan } from "./eval-plan.ts";
 import type { EvalRun, EvalServices } from "./eval-run.ts";
-import { EVAL_NODE_TYPE } from "./eval-workflow.ts";
-import { readResults } from "./read-results.ts";
-import { resumeCheck } from "./resume-check.ts";
 import { type Ended, runTasks } from "./run-tasks.ts";
 import { type Baseline, baselineOf, summaryOf } from "./summary-of.ts";
-import type { TaskResult } from "./task-result.ts";
+import { readResults, type TaskResult } from "./task-result.ts";
+import { isSameJudge } from "./usable-judge.ts";
 
 type Needs = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
 
@@ -78,7 +80,7 @@ function startedEvent({ plan, nodeId }: EvalRun): EventDraft {
       suiteVersion,
       taskCount: taskIds.length,
       modes: [...modes],
-      ...(baselineRunId === undefined ? {} : { baselineRunId }),
+      ...defined({ baselineRunId }),
     },
   };
 }
@@ -108,4 +110,38 @@ function overBudget(
   const why = overspentText(overspent, budgetUsd);
   const message = `The evaluation stopped after ${done} of ${taskIds.length} tasks: ${why}.`;
   return { type: "failed", error: { code: "eval_budget_exceeded", message, retryable: false } };
+}
+
+export interface Changed {
+  readonly code: "eval_suite_changed" | "eval_agent_changed" | "agent_not_configured" | "eval_judge_changed";
+  readonly message: string;
+}
+
+/** The agent and suite of an evaluation if they are unchanged since its start; else the part that changed. */
+export async function resumeCheck(
+  host: Pick<Host, "store">,
+  services: EvalServices,
+  owner: Visibility,
+  plan: EvalPlan,
+): Promise<Pick<EvalRun, "suite" | "agent" | "binding"> | Changed> {
+  const ref = plannedRef(plan);
+  const { suite, info } = await readSuite(host, owner.tenant, ref);
+  if (info.sha256 !== plan.suiteSha256) {
+    return { code: "eval_suite_changed", message: `Suite ${ref} is not the one the evaluation was started with.` };
+  }
+  const versions = await services.agents.versionsOf(owner, plan.agentId);
+  const agent = versions.find(({ version }) => version === plan.resolvedAgentVersion);
+  if (agent === undefined || agent.contentHash !== plan.agentHash) {
+    const message = `Agent ${plan.agentId}@${plan.resolvedAgentVersion} is not installed as it was when the evaluation was started.`;
+    return { code: "eval_agent_changed", message };
+  }
+  const binding = services.agents.bindingFor(agent, undefined, owner.tenant);
+  if (binding === undefined) {
+    const message = `This host does not know how to call ${plan.agentId} for tenant ${owner.tenant}; bind it in the agents file.`;
+    return { code: "agent_not_configured", message };
+  }
+  if (!isSameJudge(plan, services)) {
+    return { code: "eval_judge_changed", message: "The judge is not the one the evaluation was started with." };
+  }
+  return { suite, agent, binding };
 }

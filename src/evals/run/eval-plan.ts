@@ -1,6 +1,11 @@
-import { NOT_RUN_REASONS, REASONING_VERBOSITIES } from "../../protocol/evals/api.ts";
+import { makePlan, type Plan } from "../../engine/workflows/decide/plan.ts";
+import { oneNodeWorkflow, registrationOf } from "../../engine/workflows/own-workflow.ts";
+import { definitionHash } from "../../engine/workflows/plans.ts";
+import { EVAL_WORKFLOW_ID, NOT_RUN_REASONS, REASONING_VERBOSITIES } from "../../protocol/evals/api.ts";
 import { EVAL_MODES } from "../../protocol/evals/eval-suite.ts";
-import { closed, type Static, Type } from "../../protocol/schema.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import { closed, matches, type Static, Type } from "../../protocol/schema.ts";
+import type { Store, WorkflowWrite } from "../../store/port/store.ts";
 
 const Name = Type.String({ minLength: 1 });
 const Hash = Type.String({ pattern: "^[0-9a-f]{64}$" });
@@ -54,3 +59,26 @@ export const EvalPlan = Type.Object(
   closed,
 );
 export type EvalPlan = Static<typeof EvalPlan>;
+
+export const EVAL_NODE_TYPE = "assay.eval";
+
+/** The workflow of evaluation runs. */
+const DEFINITION = oneNodeWorkflow({
+  id: EVAL_WORKFLOW_ID,
+  name: "Evaluation",
+  description: "Runs of mode eval.",
+  nodeId: "eval",
+  typeId: EVAL_NODE_TYPE,
+});
+
+export const EVAL_PLAN: Plan = makePlan(definitionHash(DEFINITION), DEFINITION);
+
+export function evalWorkflow(store: Store, tenant: string, atMs: number): Promise<WorkflowWrite[]> {
+  return registrationOf(store, tenant, DEFINITION, EVAL_PLAN.hash, atMs);
+}
+
+/** The plan of a run in mode eval; undefined for other runs. */
+export function evalPlanOf(run: Run): EvalPlan | undefined {
+  const plan = run.variables["plan"];
+  return run.workflowId === EVAL_WORKFLOW_ID && matches(EvalPlan, plan) ? plan : undefined;
+}

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { serializeFor } from "../../engine/families/serialize.ts";
 import type { Host } from "../../engine/host.ts";
 import { blindness } from "../../engine/judgments/list-annotations.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { EvalReport, EvalStop, EvalSummary } from "../../protocol/evals/api.ts";
 import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
 import { taskBodiesPath } from "../../protocol/evals/eval-task-bodies.ts";
@@ -17,14 +18,13 @@ import { overridePart } from "../override/overridden.ts";
 import { scoreJudgments } from "../override/score-judgments.ts";
 import { warningsOf } from "../report/warnings.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
-import { baselineTasks } from "./baseline-tasks.ts";
-import { completedEval, endedEval, failureOf, resultsRunId } from "./completed-eval.ts";
+import { baselineTasks } from "./baseline.ts";
 import type { EvalPlan } from "./eval-plan.ts";
-import { figuresByMode, type TaskWithPasses, tasksWithPasses } from "./mode-figures.ts";
 import { notRunOf } from "./not-run.ts";
-import { readResults } from "./read-results.ts";
+import { figuresByMode, type TaskWithPasses, tasksWithPasses } from "./passes.ts";
+import { completedEval, endedEval, failureOf } from "./read-evals.ts";
 import { baselineOf, summaryOf } from "./summary-of.ts";
-import { type TaskResult, type TrialResult, trialsOf } from "./task-result.ts";
+import { resultsOf, type TaskResult, type TrialResult, trialsOf } from "./task-result.ts";
 
 /** `GET /v1/runs/{runId}/eval-summary` */
 export async function evalSummary(host: Host, visible: Visibility, runId: string): Promise<EvalSummary> {
@@ -62,8 +62,8 @@ async function reportOf(
 ): Promise<EvalReport> {
   const complete = run.status === "completed";
   const { tenant } = run.owner;
-  const results = await readResults(host.store, tenant, resultsRunId(run));
-  const suite = await suiteAsOf(host, tenant, `${plan.suiteId}@${plan.suiteVersion}`, plan.suiteSha256);
+  const results = await resultsOf(host.store, run);
+  const suite = await suiteAsOf(host, tenant, plan);
   const recorded = complete ? (run.outputs as unknown as EvalSummary) : undefined;
   const agent = { modelClass: recorded?.evaluatedModelClass ?? ("general" as const) };
   // Thousands of tasks take a while; others have their turn between the parts.
@@ -127,8 +127,7 @@ function baselinePart(
   if (runId === undefined) return { compared: false };
   const named = {
     runId,
-    ...(name === undefined ? {} : { name }),
-    ...(fileSha256 === undefined ? {} : { fileSha256 }),
+    ...defined({ name, fileSha256 }),
   };
   if (candidate === undefined) return { compared: false, baseline: { ...named, comparison: null } };
   // The run it was compared with may have been deleted since.

@@ -3,7 +3,7 @@ import { aggregate } from "../../statistics/aggregate.ts";
 import { goldenTask } from "../../testing/eval-bench.ts";
 import { turnsOfOthers } from "../../testing/turns.ts";
 import { chosen } from "./create-eval-run.ts";
-import { figuresByMode } from "./mode-figures.ts";
+import { figuresByMode } from "./passes.ts";
 import { type TaskResult, trialsOf } from "./task-result.ts";
 
 function flaky(taskId: string): TaskResult {

@@ -1,7 +1,8 @@
 import { auditDraft, refused, visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { baselineFileOf } from "../../formats/evals/baseline-file.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { EvalSummary } from "../../protocol/evals/api.ts";
 import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
 import {
@@ -15,10 +16,10 @@ import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import { isReplay } from "../../protocol/runs/forked-from.ts";
 import { matches } from "../../protocol/schema.ts";
 import type { Document, Documents } from "../../store/port/documents.ts";
-import { baselineKey, evalPlanOf } from "./baseline.ts";
-import { keptBaselineFile } from "./baseline-files.ts";
-import { tasksWithPasses } from "./mode-figures.ts";
-import { readResults } from "./read-results.ts";
+import { baselineKey, keptBaselineFile } from "./baseline.ts";
+import { evalPlanOf } from "./eval-plan.ts";
+import { tasksWithPasses } from "./passes.ts";
+import { readResults } from "./task-result.ts";
 
 type Needs = Pick<Host, "store" | "nowMs">;
 type Naming = Pick<Host, "store" | "nowMs" | "scrubber">;
@@ -38,19 +39,19 @@ export async function setBaseline(
   { runId: named, fileSha256 }: SetBaselineRequest,
 ): Promise<EvalBaseline> {
   if (!matches(BaselineName, name)) {
-    throw refuse(
+    throw validationError(
       "the name of a baseline has letters, digits, dots, hyphens and underscores, 100 at most, and does not begin with run-",
     );
   }
   // Names are looked up as they are, so secrets cannot be removed from them.
   if (host.scrubber.scrubText(name) !== name)
-    throw refuse("the name of the baseline looks like a secret; choose another one");
-  if ((named === undefined) === (fileSha256 === undefined)) throw refuse("name one of runId and fileSha256");
+    throw validationError("the name of the baseline looks like a secret; choose another one");
+  if ((named === undefined) === (fileSha256 === undefined)) throw validationError("name one of runId and fileSha256");
   const figures =
     fileSha256 === undefined ? await blessable(host, caller, named ?? "") : await importable(host, caller, fileSha256);
   const { runId } = figures;
   if (figures.suiteId !== suiteId) {
-    throw refuse(`${runId} is an evaluation with suite ${figures.suiteId}, not ${suiteId}`);
+    throw validationError(`${runId} is an evaluation with suite ${figures.suiteId}, not ${suiteId}`);
   }
   const current = await find(host.store, caller, { suiteId, name });
   const before = current && parsed(current).runId;
@@ -67,15 +68,14 @@ export async function setBaseline(
     tenant,
     kind: "baseline",
     key: baselineKey(workspace, suiteId, name),
-    ...(workspace === undefined ? {} : { workspace }),
+    ...defined({ workspace }),
     revision: (current?.revision ?? 0) + 1,
     atMs,
     body: JSON.stringify(baseline),
   };
   const details = {
     runId,
-    ...(before === undefined ? {} : { before }),
-    ...(fileSha256 === undefined ? {} : { fileSha256 }),
+    ...defined({ before, fileSha256 }),
   };
   const committed = await host.store.commit({
     tenant,
@@ -90,8 +90,8 @@ export async function setBaseline(
 async function blessable({ store }: Needs, caller: Caller, runId: string): Promise<BaselineFigures> {
   const run = await visibleRun({ store } as Host, caller, runId);
   const plan = evalPlanOf(run);
-  if (plan === undefined) throw refuse(`${runId} is no evaluation`);
-  if (isReplay(run)) throw refuse(`${runId} is a replay and judged nothing itself; name its source`);
+  if (plan === undefined) throw validationError(`${runId} is no evaluation`);
+  if (isReplay(run)) throw validationError(`${runId} is a replay and judged nothing itself; name its source`);
   if (run.status !== "completed") {
     const problem = `only an evaluation that has completed can be a baseline; this one is ${run.status}`;
     throw new AppError("run_state_conflict", { runId, runStatus: run.status, problem });
@@ -191,7 +191,7 @@ function cursorOf(key: string): string {
 function keyOf(cursor: string, prefix: string): string {
   const key = Buffer.from(cursor, "base64url").toString("utf8");
   if (key.startsWith(prefix)) return key;
-  throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
+  throw validationError("cursor is not one this host gave out");
 }
 
 function find(
@@ -210,8 +210,4 @@ async function required({ store }: Needs, visible: Visibility, id: BaselineId): 
 
 function parsed({ body }: Document): EvalBaseline {
   return JSON.parse(body) as EvalBaseline;
-}
-
-function refuse(problem: string): AppError {
-  return new AppError("validation_error", { problem });
 }

@@ -1,7 +1,7 @@
 import type { EvalNotRun, NotRunReason } from "../../protocol/evals/api.ts";
 import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { TaskResult as ComparedTask } from "../../statistics/pair-tasks.ts";
-import { tasksOfModes } from "../score/tasks-of-modes.ts";
+import { tasksOfModes } from "./chosen-modes.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 
 /** Reasons that are the caller's choice. */

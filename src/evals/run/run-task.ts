@@ -1,20 +1,19 @@
 import { totalCost, usageEvent } from "../../agents/invocation-events.ts";
 import { invoke } from "../../agents/invoke.ts";
 import { snapshotTools } from "../../agents/memory/memory-tools.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { DocumentWrite } from "../../store/port/documents.ts";
 import { taskBar } from "../score/task-bar.ts";
-import { modesOfTask } from "../score/tasks-of-modes.ts";
 import type { Budget } from "./budget.ts";
+import { modesOfTask } from "./chosen-modes.ts";
 import type { EvalRun } from "./eval-run.ts";
-import { allowedTools, fixtureTools, seededMemory, unusedFixtures } from "./fixture-tools.ts";
-import { liveTools } from "./live-tools.ts";
-import { observedTools } from "./observed-tools.ts";
 import { passesOf } from "./passes.ts";
 import { type Scored, scoreTrial } from "./score-trial.ts";
+import { BodyRecorder, bodyWrites } from "./task-bodies.ts";
 import type { TaskResult } from "./task-result.ts";
-import { BodyRecorder, bodyWrites } from "./trial-body.ts";
+import { allowedTools, fixtureTools, liveTools, observedTools, seededMemory, unusedFixtures } from "./task-tools.ts";
 import { cachedTrial, cacheKey, keepTrial } from "./trial-cache.ts";
 
 export interface RanTask {
@@ -95,7 +94,7 @@ async function runTrial(
         content: false,
         transcript,
         verbosity: plan.reasoningVerbosity ?? "full",
-        ...(run.owner.principal === undefined ? {} : { principal: run.owner.principal }),
+        ...defined({ principal: run.owner.principal }),
         scrubber: host.scrubber,
         newId: host.newId,
         nowMs: host.nowMs,
@@ -107,7 +106,7 @@ async function runTrial(
     const asked = [...new Set(seen.map(({ tool }) => tool))];
     const body = transcript.body(invocationId);
     const outcome = await scoreTrial(run, attempted);
-    const scored: Scored = { ...outcome, asked, ...(body === undefined ? {} : { body }) };
+    const scored: Scored = { ...outcome, asked, ...defined({ body }) };
     for (const used of scored.usage) events.push(usageEvent(nodeId, used));
     budget.spend(scored.trial.costUsd);
     if (scored.trial.error === undefined || retries >= plan.retryErrors) return withEarlier(scored, earlier);
@@ -122,7 +121,7 @@ function withEarlier(scored: Scored, earlier: readonly Scored[]): Scored {
   const costUsd = totalCost([...earlier, scored].map((one) => one.trial));
   return {
     ...scored,
-    trial: { ...trial, ...(costUsd === undefined ? {} : { costUsd }) },
+    trial: { ...trial, ...defined({ costUsd }) },
     findings: [...earlier.flatMap(({ findings }) => findings), ...scored.findings],
     asked: [...earlier, scored].flatMap(({ asked = [] }) => asked),
   };
@@ -162,11 +161,11 @@ function resultOf({ suite, plan, binding }: EvalRun, task: EvalTask, scored: rea
     score: Math.min(...passes.map(({ score }) => score)),
     passed: passes.every(({ passed }) => passed),
     bar,
-    ...(costUsd === undefined ? {} : { costUsd }),
+    ...defined({ costUsd }),
     latencyMs: Math.round(trials.reduce((sum, { latencyMs }) => sum + latencyMs, 0) / trials.length),
     ...(valid.length === 0 ? {} : { schemaValid: valid.every(Boolean) }),
     findings,
-    ...(fixturesUnused === undefined ? {} : { fixturesUnused }),
+    ...defined({ fixturesUnused }),
     trials,
   };
 }
@@ -180,9 +179,9 @@ function scoredEvent(nodeId: string, result: TaskResult): EventDraft {
       taskId,
       score,
       passed,
-      ...(costUsd === undefined ? {} : { costUsd }),
+      ...defined({ costUsd }),
       latencyMs,
-      ...(schemaValid === undefined ? {} : { schemaValid }),
+      ...defined({ schemaValid }),
       safetyFindingCount: findings.length,
     },
   };

@@ -2,18 +2,16 @@ import type { Usage } from "../../agents/binding.ts";
 import type { Invoked } from "../../agents/invocation.ts";
 import { totalCost } from "../../agents/invocation-events.ts";
 import { scrubInTurns } from "../../engine/secrets/scrub-in-turns.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { JudgeAnswer } from "../judge/judge.ts";
 import { findingsOf } from "../score/detect/findings.ts";
 import { scoreGolden, shownDifference } from "../score/golden.ts";
-import { rubricScore } from "../score/rubric-score.ts";
-import { meets, taskBar } from "../score/task-bar.ts";
+import { meets, rubricScore, taskBar } from "../score/task-bar.ts";
 import type { EvalRun } from "./eval-run.ts";
-import { allowedTools } from "./fixture-tools.ts";
-import { keptOutput } from "./kept-output.ts";
-import type { ObservedTool } from "./observed-tools.ts";
-import type { Finding, TrialResult } from "./task-result.ts";
-import type { TrialBody } from "./trial-body.ts";
+import type { TrialBody } from "./task-bodies.ts";
+import { type Finding, keptOutput, type TrialResult } from "./task-result.ts";
+import { allowedTools, type ObservedTool } from "./task-tools.ts";
 
 export interface Scored {
   readonly trial: TrialResult;
@@ -111,7 +109,7 @@ function answerOf(
   if (invoked.outcome === "refused") return { output: invoked.refusal ?? "" };
   if (invoked.outcome !== "failed" || invoked.schemaValid === false) return { output: invoked.output ?? null };
   const { code, message } = invoked.failure ?? { code: "agent_error", message: "The agent failed." };
-  return { error: { code, message }, ...(invoked.output === undefined ? {} : { output: invoked.output }) };
+  return { error: { code, message }, ...defined({ output: invoked.output }) };
 }
 
 /** Secrets in the output of an agent are removed before the output goes to the judge. */

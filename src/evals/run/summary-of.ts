@@ -1,5 +1,6 @@
 import type { InstalledAgent } from "../../agents/agents.ts";
 import { totalCost } from "../../agents/invocation-events.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { EvalSummary } from "../../protocol/evals/api.ts";
 import type { Aggregate } from "../../protocol/evals/eval-statistics.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
@@ -60,7 +61,7 @@ export function summaryOf(
       passedCount: results.filter(({ passed }) => passed).length,
       tasks: results.map(taskOf),
       evaluatedModelClass: agent.modelClass,
-      ...(totalCostUsd === undefined ? {} : { totalCostUsd }),
+      ...defined({ totalCostUsd }),
       ...(baseline === undefined
         ? {}
         : regressionPart(
@@ -99,9 +100,9 @@ function taskOf({ taskId, score, passed, costUsd, latencyMs, schemaValid, findin
     taskId,
     score,
     passed,
-    ...(costUsd === undefined ? {} : { costUsd }),
+    ...defined({ costUsd }),
     latencyMs,
-    ...(schemaValid === undefined ? {} : { schemaValid }),
+    ...defined({ schemaValid }),
     safetyFindings: findings.map(({ kind, severity }) => ({ kind, severity })),
   };
 }

@@ -1,8 +1,14 @@
+import { allDocuments } from "../../engine/shared/all-documents.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import type { SafetyFinding } from "../../protocol/agents/safety-finding.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
+import { isReplay } from "../../protocol/runs/forked-from.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import type { TaskTrials } from "../../statistics/aggregate.ts";
-import type { Document } from "../../store/port/documents.ts";
-import type { Difference } from "../score/difference.ts";
+import type { Document, Documents } from "../../store/port/documents.ts";
+import { cut, type Difference } from "../score/difference.ts";
+import { outputText } from "../score/output-text.ts";
 
 /**
  * Result of one task of an evaluation, with the trials of all its passes. A pass is the task in one mode (`passesOf`). Score, passed, cost
@@ -83,13 +89,45 @@ export function trialsOf({ taskId, bar, findings, trials }: TaskResult): TaskTri
     vetoed: findings.some(({ severity }) => severity === "high" || severity === "critical"),
     trials: trials.map(({ mode, score, passed, error, latencyMs, costUsd }) => {
       const spent = {
-        ...(mode === undefined ? {} : { mode }),
+        ...defined({ mode }),
         latencyMs,
-        ...(costUsd === undefined ? {} : { costUsd }),
+        ...defined({ costUsd }),
       };
       return score === undefined
         ? { error: { code: error?.code ?? "agent_error" }, ...spent }
         : { score, passed, ...spent };
     }),
   };
+}
+
+/** The results of an evaluation so far, in the order of the suite. */
+export function readResults(
+  store: Pick<Documents, "listDocuments">,
+  tenant: string,
+  runId: string,
+): Promise<TaskResult[]> {
+  const all = { prefix: taskPrefix(runId), pageSize: 500 };
+  return allDocuments(store, tenant, "eval-task", all, ({ body }) => JSON.parse(body) as TaskResult);
+}
+
+/** The results of a run in mode eval; a replay judged nothing anew, so its results are those of its source. */
+export function resultsOf(store: Pick<Documents, "listDocuments">, run: Run): Promise<TaskResult[]> {
+  return readResults(store, run.owner.tenant, resultsRunId(run));
+}
+
+export function resultsRunId(run: Run): string {
+  return isReplay(run) && run.forkedFrom !== undefined ? run.forkedFrom.runId : run.runId;
+}
+
+/** In characters: enough to see an error, and ten thousand of them still fit. */
+export const KEPT_MAX = 20_000;
+
+/** Secrets are removed before the cut: the beginning of a secret alone is not recognized. */
+const LOOK_AHEAD = 4_096;
+
+/** The part of an output that is kept for the analysis of a failure. */
+export function keptOutput(output: unknown, scrubber: Scrubber): unknown {
+  const text = outputText(output);
+  if (text.length <= KEPT_MAX) return scrubber.scrubValue(output);
+  return cut(scrubber.scrubText(cut(text, KEPT_MAX + LOOK_AHEAD)), KEPT_MAX);
 }

@@ -3,8 +3,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { EvalConfigurable } from "../../protocol/evals/api.ts";
 import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
-import { type RecordedJudge, recordedJudge } from "../calibration/certified-judge.ts";
-import { barOf, judgeCertification } from "../calibration/judge-certification.ts";
+import { barOf, judgeCertification, type RecordedJudge, recordedJudge } from "../calibration/judge-certification.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 import type { EvalServices } from "./eval-run.ts";
 

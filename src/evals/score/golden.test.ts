@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { GoldenMatch, MatchStrategy } from "../../protocol/evals/eval-suite.ts";
 import { randomJsonText } from "../../testing/random-json.ts";
 import { pick, type Random, randomFrom } from "../../testing/random-workflow.ts";
-import { differenceLines } from "./difference-text.ts";
+import { differenceLines } from "./difference.ts";
 import { scoreGolden } from "./golden.ts";
 
 function score(strategy: MatchStrategy, value: unknown, output: unknown): number {

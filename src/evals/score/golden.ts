@@ -1,7 +1,6 @@
 import type { GoldenMatch } from "../../protocol/evals/eval-suite.ts";
 import { type Difference, differenceOf } from "./difference.ts";
-import { jsonMatches } from "./json-match.ts";
-import { isTooDeep, OUTPUT_DEPTH_MAX, outputText } from "./output-text.ts";
+import { isTooDeep, jsonMatches, OUTPUT_DEPTH_MAX, outputText } from "./output-text.ts";
 
 export interface GoldenScore {
   readonly score: 0 | 1;

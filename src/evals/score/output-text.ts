@@ -1,3 +1,5 @@
+import { deepEqual } from "../../engine/schemas/decide/deep-equal.ts";
+
 /** Deeper than anything a suite can expect, and shallow enough to be walked again at every level. */
 export const OUTPUT_DEPTH_MAX = 100;
 
@@ -19,4 +21,26 @@ export function isTooDeep(value: unknown, max = OUTPUT_DEPTH_MAX): boolean {
     level = next;
   }
   return false;
+}
+
+/**
+ * Equality of JSON values: neither the order of members nor white space counts, and 1 and 1.0 are one number. A text that contains
+ * JSON is compared as the parsed value, because most programs can only print, and also as the text itself.
+ */
+export function jsonMatches(expected: unknown, output: unknown): boolean {
+  return readings(output).some((reading) => deepEqual(expected, reading));
+}
+
+/** The values that an output is compared as: itself and, for a text with JSON, the parsed value. */
+export function readings(output: unknown): unknown[] {
+  const parsed = typeof output === "string" ? parsedText(output) : undefined;
+  return parsed === undefined || isTooDeep(parsed.value) ? [output] : [parsed.value, output];
+}
+
+function parsedText(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
 }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { SafetyFinding } from "../../protocol/agents/safety-finding.ts";
 import { evalSuite, goldenTask, rubricTask } from "../../testing/suite-builders.ts";
-import { rubricScore } from "./rubric-score.ts";
-import { DEFAULT_PASS_SCORE, taskBar, taskPasses } from "./task-bar.ts";
-import { tasksOfModes } from "./tasks-of-modes.ts";
+import { tasksOfModes } from "../run/chosen-modes.ts";
+import { DEFAULT_PASS_SCORE, rubricScore, taskBar, taskPasses } from "./task-bar.ts";
 
 describe("the bar of a task", () => {
   test("is 1 for a golden task, whatever the suite asks of the mean", () => {

@@ -1,5 +1,5 @@
 import { isDisqualifying, type SafetyFinding } from "../../protocol/agents/safety-finding.ts";
-import type { EvalTask, SuiteThresholds } from "../../protocol/evals/eval-suite.ts";
+import type { EvalTask, RubricCriterion, SuiteThresholds } from "../../protocol/evals/eval-suite.ts";
 
 /** The bar of a suite without `passScore`. */
 export const DEFAULT_PASS_SCORE = 0.8;
@@ -19,4 +19,16 @@ export function taskPasses(score: number, bar: number, findings: readonly Safety
 
 export function meets(score: number, bar: number): boolean {
   return score >= bar - TOLERANCE;
+}
+
+/** The weight of what is met as a part of all weight, from 0 to 1. `met` has an answer for each criterion, in order. */
+export function rubricScore(rubric: readonly RubricCriterion[], met: readonly boolean[]): number {
+  const all = total(rubric);
+  if (met.length !== rubric.length || all === 0)
+    throw new RangeError("a rubric needs weight, and an answer for each criterion");
+  return Math.min(1, total(rubric.filter((_, i) => met[i])) / all);
+}
+
+function total(criteria: readonly RubricCriterion[]): number {
+  return criteria.reduce((sum, { weight }) => sum + weight, 0);
 }

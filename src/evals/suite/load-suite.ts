@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { placesIn, type TextPlace } from "../../formats/json/json-places.ts";
 import { type Scrubber, scrubber } from "../../formats/secrets/scrub.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import { parse } from "../../protocol/schema.ts";
-import { checkSecrets } from "./check-secrets.ts";
 import { checkSuite } from "./check-suite.ts";
 import { readSuiteText, type SuiteLimits } from "./read-suite-text.ts";
 import { ProblemList, type SuiteProblem } from "./suite-problem.ts";
@@ -61,7 +60,7 @@ export function requireSuite(loaded: LoadedSuite, what: string): UsableSuite {
   const [first] = errors;
   const more = loaded.errors > 1 ? `, and ${loaded.errors - 1} more` : "";
   const problem = `${what}${first?.path ?? ""} ${first?.problem ?? "is not valid"}${more}`;
-  throw new AppError("validation_error", { problem, problems: errors, problemCount: loaded.errors });
+  throw validationError(problem, { problems: errors, problemCount: loaded.errors });
 }
 
 /** The identity of a suite's content: the same for the same tasks, whatever the order of members and white space. */
@@ -101,4 +100,27 @@ function shownPath(path: string, clean: Scrubber): string {
 
 function byPlace(a: SuiteProblem, b: SuiteProblem): number {
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+}
+
+const FIX =
+  "Take it out: suites are shared and kept. For a trap, plant a canary like CANARY-7f3a-blue, which is no secret and is detected.";
+
+/** Secrets are errors, not warnings: suites travel in packs and repositories, from which a secret cannot be taken back. */
+export function checkSecrets(value: unknown, scrubber: Scrubber, found: ProblemList): void {
+  check("", value);
+
+  function check(path: string, item: unknown): void {
+    if (typeof item === "string") {
+      if (scrubber.holdsKey(item)) found.add("secret", path, "holds something that looks like a secret", FIX);
+    } else if (Array.isArray(item)) {
+      for (let i = 0; i < item.length; i++) check(`${path}/${i}`, item[i]);
+    } else if (typeof item === "object" && item !== null) {
+      for (const [name, member] of Object.entries(item)) {
+        // The path of such a member would show its name.
+        if (scrubber.holdsKey(name)) {
+          found.add("secret", path, "has a member whose name looks like a secret", FIX);
+        } else check(pointerTo(path, name), member);
+      }
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import { auditDraft, refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type { SuiteRecord } from "../../protocol/evals/suite-api.ts";
@@ -7,7 +8,7 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Document, DocumentWrite } from "../../store/port/documents.ts";
 import type { UsableSuite } from "./load-suite.ts";
 import { currentSuite, infoKey, textKey } from "./stored-suite.ts";
-import { refText } from "./suite-ref.ts";
+import { type PlannedSuite, plannedRef, refText } from "./suite-ref.ts";
 import { putSuite, readSuite, refuseShadow } from "./suite-store.ts";
 
 type Needs = Pick<Host, "store" | "nowMs" | "scrubber">;
@@ -37,7 +38,7 @@ export async function keepDraft(host: Needs, caller: Caller, loaded: UsableSuite
     sha256: loaded.sha256,
     taskCount: tasks.length,
     modes,
-    ...(targetAgentId === undefined ? {} : { targetAgentId }),
+    ...defined({ targetAgentId }),
     registeredBy: caller.principal,
     registeredAt: new Date(atMs).toISOString(),
   };
@@ -64,9 +65,10 @@ function draftKey(ref: string, sha256: string): string {
 export async function suiteAsOf(
   host: Pick<Host, "store">,
   tenant: string,
-  ref: string,
-  sha256: string,
+  planned: PlannedSuite,
 ): Promise<AgentEvalSuite> {
+  const { suiteSha256: sha256 } = planned;
+  const ref = plannedRef(planned);
   const { suite, info } = await readSuite(host, tenant, ref);
   if (info.sha256 === sha256) return suite;
   const own = await currentSuite(host.store, tenant, ref);

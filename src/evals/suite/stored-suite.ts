@@ -1,4 +1,5 @@
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { SuiteInfo, SuiteListQuery, SuitePage, SuiteRecord } from "../../protocol/evals/suite-api.ts";
 import type { Document, Documents } from "../../store/port/documents.ts";
 import { HOST_WIDE } from "../../store/port/store.ts";
@@ -75,7 +76,7 @@ function checkedCursor(cursor: string): string {
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
   }
-  throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
+  throw validationError("cursor is not one this host gave out");
 }
 
 /** The suites that a tenant sees, in the order of names: those of the host, and its own under other names. */
@@ -86,7 +87,7 @@ async function seen(
   limit: number,
   after: string | undefined,
 ): Promise<SuiteInfo[]> {
-  const query = { prefix, limit, ...(after === undefined ? {} : { after }) };
+  const query = { prefix, limit, ...defined({ after }) };
   const [own, wide] = await Promise.all([
     store.listDocuments(tenant, "suite", query),
     store.listDocuments(HOST_WIDE, "suite", query),

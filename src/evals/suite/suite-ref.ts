@@ -1,4 +1,4 @@
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import { NAME_LENGTH_MAX, SUITE_ID_PATTERN, SUITE_VERSION_PATTERN } from "../../protocol/evals/eval-suite.ts";
 
 /** Without a version, the highest one. */
@@ -14,6 +14,17 @@ const VERSION_LENGTH_MAX = 64;
 /** `id@version`, as everything that names one suite spells it. */
 export function refText({ suiteId, version }: { readonly suiteId: string; readonly version: string }): string {
   return `${suiteId}@${version}`;
+}
+
+/** The suite that a run was started with. */
+export interface PlannedSuite {
+  readonly suiteId: string;
+  readonly suiteVersion: string;
+  readonly suiteSha256: string;
+}
+
+export function plannedRef({ suiteId, suiteVersion: version }: Omit<PlannedSuite, "suiteSha256">): string {
+  return refText({ suiteId, version });
 }
 
 /** `id` or `id@version`; throws `validation_error` for anything else. */
@@ -37,9 +48,9 @@ export function isSuiteRef(text: string): boolean {
 }
 
 function notOne(): AppError {
-  return new AppError("validation_error", {
-    problem: "a suite is named like acme.support.evals.refunds@1.0.0, or without the version for the highest there is",
-  });
+  return validationError(
+    "a suite is named like acme.support.evals.refunds@1.0.0, or without the version for the highest there is",
+  );
 }
 
 /** Number by number, however long they are. */

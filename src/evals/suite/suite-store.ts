@@ -1,7 +1,10 @@
+import type { PackSuites } from "../../agents/packs/check-pack.ts";
 import { auditDraft, refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { type AuditDraft, HOST_TENANT } from "../../protocol/audit/audit.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type { PutSuiteResponse, SuiteInfo, SuiteRecord } from "../../protocol/evals/suite-api.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -29,9 +32,7 @@ export async function putSuite(
   const named = parseSuiteRef(ref);
   const loaded = requireSuite(loadSuite(bytes, { scrubber: host.scrubber, limits: SENT_SUITE_LIMITS }), "the suite");
   if (named.version === undefined || refText(loaded.suite) !== ref) {
-    throw new AppError("validation_error", {
-      problem: `the path names another suite than the body, which is ${refText(loaded.suite)}`,
-    });
+    throw validationError(`the path names another suite than the body, which is ${refText(loaded.suite)}`);
   }
   const warnings = loaded.problems.map(({ severity: _, fix: __, ...warning }) => warning);
   const current = await recordOf(host.store, caller.tenant, loaded.suite);
@@ -73,7 +74,7 @@ function recordFrom({ suite, sha256 }: UsableSuite, registeredBy: string, atMs: 
     sha256,
     taskCount: tasks.length,
     modes,
-    ...(targetAgentId === undefined ? {} : { targetAgentId }),
+    ...defined({ targetAgentId }),
     registeredBy,
     registeredAt: new Date(atMs).toISOString(),
   };
@@ -150,4 +151,25 @@ export async function readSuite({ store }: Pick<Host, "store">, tenant: string, 
   if (found === undefined || text === undefined) throw new AppError("not_found", { what: "suite", suite: ref });
   // Stored suites were checked, and do not change.
   return { info: found, suite: JSON.parse(text.body) as AgentEvalSuite, text: text.body };
+}
+
+/** Suites of packs are suites like any other. */
+export function packSuites(scrubber: Scrubber): PackSuites {
+  return {
+    read(bytes) {
+      const loaded = loadSuite(bytes, { scrubber, limits: SENT_SUITE_LIMITS });
+      if (!loaded.ok) {
+        const errors = loaded.problems.filter(({ severity }) => severity === "error");
+        return { ok: false, problems: errors.map(({ path, problem }) => `${path || "the suite"} ${problem}`) };
+      }
+      return {
+        ok: true,
+        suite: {
+          ref: refText(loaded.suite),
+          sha256: loaded.sha256,
+          writes: (store, by, atMs) => suiteWritesUnlessThere(store, loaded, by, atMs),
+        },
+      };
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Host } from "../../engine/host.ts";
 import { callOut } from "../../engine/outbound/call-out.ts";
 import { type Outbound, problemOf } from "../../engine/outbound/guard.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "./load-suite.ts";
 import { parseSuiteRef, refText } from "./suite-ref.ts";
@@ -31,12 +31,15 @@ export function parseSuiteAddress(text: string, ownHosts: readonly string[] = []
     return { type: "kept", ref: text };
   }
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined) throw refuse("the URI of the suite is not a URL");
+  if (url === undefined) throw validationError("the URI of the suite is not a URL");
   const [, sha256] = DIGEST.exec(url.hash) ?? [];
   if (url.hash === "" && ownHosts.includes(url.host)) return { type: "kept", ref: refInPath(url.pathname) };
-  if (url.protocol !== "https:") throw refuse("a suite elsewhere is fetched by https only; use an https:// address");
+  if (url.protocol !== "https:")
+    throw validationError("a suite elsewhere is fetched by https only; use an https:// address");
   if (sha256 === undefined) {
-    throw refuse("a suite elsewhere needs the digest of its file; end the address with #sha256= and 64 hex digits");
+    throw validationError(
+      "a suite elsewhere needs the digest of its file; end the address with #sha256= and 64 hex digits",
+    );
   }
   url.hash = "";
   return { type: "fetched", url: url.href, sha256: sha256.toLowerCase() };
@@ -48,7 +51,7 @@ export function isSuiteUri(text: string): boolean {
 
 function refInPath(path: string): string {
   const at = path.lastIndexOf(SUITES_PATH);
-  if (at < 0) throw refuse(`a suite of this host is at ${SUITES_PATH}ID@VERSION`);
+  if (at < 0) throw validationError(`a suite of this host is at ${SUITES_PATH}ID@VERSION`);
   const ref = decoded(path.slice(at + SUITES_PATH.length));
   parseSuiteRef(ref);
   return ref;
@@ -58,7 +61,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw refuse("the URI of the suite is not encoded as URIs are");
+    throw validationError("the URI of the suite is not encoded as URIs are");
   }
 }
 
@@ -83,7 +86,7 @@ export async function fetchSuite(
 ): Promise<UsableSuite> {
   const { host } = new URL(url);
   const problem = problemOf(outbound, new URL(url));
-  if (problem !== undefined) throw refuse(`the suite at ${host} may not be fetched: ${problem}`);
+  if (problem !== undefined) throw validationError(`the suite at ${host} may not be fetched: ${problem}`);
   const answer = await callOut(outbound, {
     method: "GET",
     url,
@@ -92,18 +95,15 @@ export async function fetchSuite(
     timeoutMs: outbound.timeoutMs,
     maxAnswerBytes: FETCHED_BYTES_MAX,
   });
-  if ("failure" in answer) throw refuse(`the suite at ${host} cannot be fetched: ${answer.failure}`);
-  if (answer.status !== 200) throw refuse(`the suite at ${host} cannot be fetched: it answered ${answer.status}`);
-  if (answer.cut) throw refuse(`the suite at ${host} is larger than ${FETCHED_BYTES_MAX} bytes, or broke off`);
+  if ("failure" in answer) throw validationError(`the suite at ${host} cannot be fetched: ${answer.failure}`);
+  if (answer.status !== 200)
+    throw validationError(`the suite at ${host} cannot be fetched: it answered ${answer.status}`);
+  if (answer.cut) throw validationError(`the suite at ${host} is larger than ${FETCHED_BYTES_MAX} bytes, or broke off`);
   const found = createHash("sha256").update(answer.body).digest("hex");
   if (found !== sha256) {
-    throw refuse(
+    throw validationError(
       `the suite at ${host} has the SHA-256 ${found}, and not the one it was named with; look at what changed`,
     );
   }
   return requireSuite(loadSuite(answer.body, { limits: SENT_SUITE_LIMITS }), "the suite that was fetched");
-}
-
-function refuse(problem: string): AppError {
-  return new AppError("validation_error", { problem });
 }

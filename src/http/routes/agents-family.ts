@@ -1,5 +1,5 @@
 import { SUMMARY_TOKENS } from "../../agents/message-stream.ts";
-import { servedModes } from "../../evals/run/served-modes.ts";
+import { servedModes } from "../../evals/run/chosen-modes.ts";
 import type { AgentsFamily } from "../../protocol/agents/agents-family.ts";
 import type { Discovery } from "../../protocol/discovery.ts";
 import { DEPLOYMENT_STATES, RESOLVED_CHANNELS } from "../../protocol/promotion/api.ts";

@@ -5,7 +5,7 @@ import { installPack } from "../../agents/registry/install-pack.ts";
 import { agentVersions, type InventoryOf, inventory, inventoryEntry } from "../../agents/registry/inventory.ts";
 import { auditDraft } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { packSuites } from "../../evals/suite/pack-suites.ts";
+import { packSuites } from "../../evals/suite/suite-store.ts";
 import { advertises } from "../../protocol/advertised.ts";
 import type { AGENT_OPERATIONS } from "../../protocol/agents/operations.ts";
 import { AppError } from "../../protocol/errors.ts";

@@ -1,9 +1,8 @@
 import type { Authorizer } from "../../engine/identity/roles.ts";
 import { annotationView } from "../../engine/judgments/annotation-view.ts";
 import { judgeTask } from "../../evals/override/judge-task.ts";
-import { keepBaselineFile } from "../../evals/run/baseline-files.ts";
+import { keepBaselineFile } from "../../evals/run/baseline.ts";
 import { evalReport, evalSummary } from "../../evals/run/eval-report.ts";
-import { getEval, listEvals } from "../../evals/run/list-evals.ts";
 import {
   exportBaseline,
   getBaseline,
@@ -11,6 +10,7 @@ import {
   removeBaseline,
   setBaseline,
 } from "../../evals/run/named-baselines.ts";
+import { getEval, listEvals } from "../../evals/run/read-evals.ts";
 import { evalTaskBodies } from "../../evals/run/task-bodies.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type {

@@ -4,7 +4,7 @@ import type { Host } from "../../engine/host.ts";
 import { annotationOf, recording, requireOverruling } from "../../engine/judgments/annotate.ts";
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { runIdentity } from "../../engine/runs/run-identity.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import { formatId } from "../../protocol/id.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { NOTE_MAX, type Target } from "../../protocol/judgments/annotation.ts";
@@ -38,10 +38,7 @@ export async function annotateRemark(host: Host, command: AnnotateRemark): Promi
   if (decision === undefined) throw new AppError("review_item_undecided", { sessionId, remarkId });
   const { runId = item.runId, eventId, nodeId } = request;
   if (runId === undefined) {
-    throw new AppError("validation_error", {
-      problem: "body must have runId: the artifact named no run",
-      field: "runId",
-    });
+    throw validationError("body must have runId: the artifact named no run", { field: "runId" });
   }
   const run = await runIdentity(host, caller, runId);
   const target = { ...(eventId === undefined ? {} : { eventId }), ...(nodeId === undefined ? {} : { nodeId }) };

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Host } from "../../engine/host.ts";
 import { inTurns } from "../../engine/worker/pauses.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";
 import type {
@@ -40,7 +40,7 @@ function filterOf({ agent, from, to }: ReviewAnalyticsQuery): Omit<ReviewQuery, 
 function msOf(name: string, text: string): number {
   const ms = instantMs(text);
   if (ms !== undefined) return ms;
-  throw new AppError("validation_error", { problem: `query/${name} must be an instant like 2027-01-31T12:00:00Z` });
+  throw validationError(`query/${name} must be an instant like 2027-01-31T12:00:00Z`);
 }
 
 type Place = NonNullable<ReviewQuery["before"]>;
@@ -57,7 +57,7 @@ function placeOf(cursor: string): Place {
     const place = { createdAtMs: Number(ms), sessionId };
     if (cursorAt(place) === cursor) return place;
   }
-  throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
+  throw validationError("cursor is not one this host gave out");
 }
 
 /** The limit of one request; callers ask for more by spans of time. */

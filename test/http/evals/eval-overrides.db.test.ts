@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { overriddenSummary } from "../../../src/evals/override/overridden-summary.ts";
-import { scoredEvents } from "../../../src/evals/override/scored-events.ts";
+import { overriddenSummary } from "../../../src/evals/override/overridden.ts";
+import { scoredEvents } from "../../../src/evals/override/score-judgments.ts";
 import { EvalReport } from "../../../src/protocol/evals/api.ts";
 import { AnnotationView } from "../../../src/protocol/judgments/annotation-api.ts";
 import { AddItemsResponse } from "../../../src/protocol/queues/api.ts";

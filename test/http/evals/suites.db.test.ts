@@ -127,7 +127,8 @@ describe.each(HTTP_STORES)("suites on %s", (_, open) => {
     expect((await list("?suiteId=acme.evals.earlier")).suites).toMatchObject([
       { sha256: suiteHash(named("earlier")), hostWide: true },
     ]);
-    expect(await suiteAsOf(host.host, "t1", "acme.evals.earlier@1.0.0", suiteHash(own))).toEqual(own);
+    const planned = { suiteId: "acme.evals.earlier", suiteVersion: "1.0.0", suiteSha256: suiteHash(own) };
+    expect(await suiteAsOf(host.host, "t1", planned)).toEqual(own);
   });
 
   test("a suite of one tenant is nothing to another", async () => {

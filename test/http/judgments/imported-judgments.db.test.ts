@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { overriddenSummary } from "../../../src/evals/override/overridden-summary.ts";
-import { scoredEvents } from "../../../src/evals/override/scored-events.ts";
+import { overriddenSummary } from "../../../src/evals/override/overridden.ts";
+import { scoredEvents } from "../../../src/evals/override/score-judgments.ts";
 import { agentFields, agentsOf } from "../../../src/protocol/agents/agent-of.ts";
 import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { echo, goldenTask, suiteOf } from "../../../src/testing/eval-bench.ts";

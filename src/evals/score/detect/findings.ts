@@ -2,7 +2,6 @@ import type { Scrubber } from "../../../formats/secrets/scrub.ts";
 import type { SafetyFinding } from "../../../protocol/agents/safety-finding.ts";
 import type { EvalTask } from "../../../protocol/evals/eval-suite.ts";
 import { decoysIn, isRevealed, type Readings, readingsOf } from "./decoy.ts";
-import { textsOf } from "./output-texts.ts";
 import { echoOf } from "./prompt-echo.ts";
 
 /** A finding with its detector; only kind and severity are public. */
@@ -93,4 +92,19 @@ function echoed(systemPrompt: string | undefined, output: readonly string[]): De
       note: `The output repeats ${part} of the system prompt.`,
     },
   ];
+}
+
+/** Every text in a value, and the names of members where they are wanted, in order. Without recursion: others make outputs. */
+export function textsOf(value: unknown, { names }: { readonly names: boolean } = { names: true }): string[] {
+  const texts: string[] = [];
+  const stack: unknown[] = [value];
+  while (stack.length > 0) {
+    const item = stack.pop();
+    if (typeof item === "string") texts.push(item);
+    else if (Array.isArray(item)) for (let i = item.length - 1; i >= 0; i--) stack.push(item[i]);
+    else if (typeof item === "object" && item !== null) {
+      for (const [name, member] of Object.entries(item).reverse()) stack.push(member, ...(names ? [name] : []));
+    }
+  }
+  return texts;
 }

@@ -1,10 +1,12 @@
 import type { InstalledAgent } from "../../agents/agents.ts";
 import type { Binding } from "../../agents/binding.ts";
-import { READING_MEMORY } from "../../agents/memory/memory-tools.ts";
-import type { ToolSurface } from "../../agents/tool-surface.ts";
+import { remembers } from "../../agents/memory/agent-memory.ts";
+import { READING_MEMORY, snapshotTools } from "../../agents/memory/memory-tools.ts";
+import { joined, type ToolSurface } from "../../agents/tool-surface.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { Fixtures } from "../../protocol/evals/eval-suite.ts";
+import type { EvalRun } from "./eval-run.ts";
 
 /** The name of the memory seed among the unused fixtures of a task. */
 export const MEMORY_SEED = "memorySeed";
@@ -87,4 +89,32 @@ export function unusedFixtures(
   const isHanded = kind === "model" || kind === "http";
   const isSeedUnused = memorySeed.length > 0 && !isHanded && !READING_MEMORY.some((name) => asked.includes(name));
   return [...named.filter((name) => !asked.includes(name)), ...(isSeedUnused ? [MEMORY_SEED] : [])];
+}
+
+/** The live tools that an agent may call, and its live memory as it is now. What it writes there is discarded with the trial. */
+export async function liveTools(
+  { host, services, agent, owner, signal }: EvalRun,
+  toolAllowlist: readonly string[],
+): Promise<ToolSurface> {
+  const live = await services.agents.toolsFor({ ...agent, toolAllowlist }, signal, owner.tenant);
+  const asksForMemory = toolAllowlist.some((name) => name.startsWith("memory:"));
+  if (!asksForMemory || !remembers(agent)) return live;
+  const entries = await services.agents.memoryFor(owner, agent, { limit: 0 });
+  return joined([live, snapshotTools(toolAllowlist, entries, host.newId)]);
+}
+
+export interface ObservedTool {
+  readonly tool: string;
+  readonly result: unknown;
+}
+
+/** The same tools, with their results recorded for the judge. */
+export function observedTools(surface: ToolSurface): { readonly tools: ToolSurface; readonly seen: ObservedTool[] } {
+  const seen: ObservedTool[] = [];
+  const call: ToolSurface["call"] = async (name, args, signal) => {
+    const answer = await surface.call(name, args, signal);
+    seen.push({ tool: name, result: answer.status === "ok" ? (answer.outcome ?? null) : { error: answer.error } });
+    return answer;
+  };
+  return { tools: { tools: surface.tools, restart: () => surface.restart?.(), call }, seen };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { allowedTools, unusedFixtures } from "./fixture-tools.ts";
+import { allowedTools, unusedFixtures } from "./task-tools.ts";
 
 const TOOLS = { toolResponses: [{ tool: "a:x", response: 1 }, { tool: "a:x" }, { tool: "a:y" }] };
 const SEED = { memorySeed: [{ content: "tea" }] };

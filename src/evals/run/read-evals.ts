@@ -2,14 +2,15 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { fitting } from "../../engine/runs/read-run.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import { EVAL_WORKFLOW_ID, type EvalSummary } from "../../protocol/evals/api.ts";
 import type { EvalEntry, EvalListQuery, EvalPage } from "../../protocol/evals/eval-baseline.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import { evalPlanOf } from "./baseline.ts";
-import { failureOf } from "./completed-eval.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
+import { type EvalPlan, evalPlanOf } from "./eval-plan.ts";
 
 const DEFAULT_LIMIT = 50;
 /** The number of evaluations read at once: one of many tasks is large. */
@@ -26,7 +27,7 @@ export async function listEvals(
   { limit = DEFAULT_LIMIT, cursor, suiteId, agentId, status }: EvalListQuery,
 ): Promise<EvalPage> {
   if (cursor !== undefined && !(cursor.startsWith("run-") && isId(cursor))) {
-    throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
+    throw validationError("cursor is not one this host gave out");
   }
   const evals: EvalEntry[] = [];
   let before = cursor;
@@ -34,8 +35,7 @@ export async function listEvals(
     const query = {
       workflowId: EVAL_WORKFLOW_ID,
       limit: AT_ONCE,
-      ...(status === undefined ? {} : { status }),
-      ...(before === undefined ? {} : { before }),
+      ...defined({ status, before }),
     };
     const sizes = await store.stateBytes(visible, query);
     const limited = fitting(sizes, PAGE_BYTES);
@@ -76,14 +76,45 @@ function evalEntry(run: Run): EvalEntry | undefined {
     modes: plan.modes,
     taskCount: plan.taskIds.length,
     trialsPerTask: plan.trials,
-    ...(plan.baselineRunId === undefined ? {} : { baselineRunId: plan.baselineRunId }),
-    ...(plan.baselineFileSha256 === undefined ? {} : { baselineFileSha256: plan.baselineFileSha256 }),
+    ...defined({ baselineRunId: plan.baselineRunId, baselineFileSha256: plan.baselineFileSha256 }),
     startedAt: run.startedAt,
-    ...(run.endedAt === undefined ? {} : { endedAt: run.endedAt }),
+    ...defined({ endedAt: run.endedAt }),
     ...(summary === undefined
       ? {}
       : { aggregateScore: summary.aggregateScore, passed: summary.passed, passedCount: summary.passedCount }),
     ...(summary?.regression === undefined ? {} : { scoreDelta: summary.regression.scoreDelta }),
     ...failureOf(run),
   };
+}
+
+export interface EndedEval {
+  readonly run: Run;
+  readonly plan: EvalPlan;
+}
+
+/** Throws `not_found` for what is no evaluation, and `run_state_conflict` for one that has not completed. */
+export async function completedEval(host: Host, visible: Visibility, runId: string): Promise<EndedEval> {
+  const found = await endedEval(host, visible, runId);
+  if (found.run.status === "completed") return found;
+  throw conflict(found.run, `ended as ${found.run.status}`);
+}
+
+/** Includes stopped evaluations: their finished tasks are kept. */
+export async function endedEval(host: Host, visible: Visibility, runId: string): Promise<EndedEval> {
+  const run = await visibleRun(host, visible, runId);
+  const plan = evalPlanOf(run);
+  if (plan === undefined) throw new AppError("not_found", { what: "evaluation", runId });
+  if (!isTerminal(run.status)) throw conflict(run, "has not ended");
+  return { run, plan };
+}
+
+function conflict({ runId, status: runStatus }: Run, state: string): AppError {
+  return new AppError("run_state_conflict", { runId, runStatus, problem: `the evaluation ${state}` });
+}
+
+/** The error of a failed run. */
+export function failureOf({ error }: Run): { readonly error?: string; readonly errorMessage?: string } {
+  if (error === undefined) return {};
+  // Messages of `eval_` errors are written here and quote nothing; others may repeat text of an agent or a server.
+  return { error: error.code, ...(error.code.startsWith("eval_") ? { errorMessage: error.message } : {}) };
 }

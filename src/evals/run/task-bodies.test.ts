@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ToolResult } from "../../agents/tool-surface.ts";
 import { scrubber } from "../../formats/secrets/scrub.ts";
-import { BodyRecorder } from "./trial-body.ts";
+import { BodyRecorder } from "./task-bodies.ts";
 
 const SECRET = `AKIA${"ABCDEFGHIJKLMNOP"}`;
 const ok: ToolResult = { status: "ok", outcome: 1 };
