@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { main } from "../cli/main.ts";
-import { fileBytes } from "../cli/tapes/files/file-bytes.ts";
+import { fileBytes } from "../cli/tapes/files/tape-files.ts";
 import { loadSidecar } from "../formats/tapes/sidecar/read-sidecar.ts";
 import type { Sidecar } from "../formats/tapes/sidecar/sidecar.ts";
 import { recordedIo } from "./recorded-io.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { fileBytes } from "../../src/cli/tapes/files/file-bytes.ts";
+import { fileBytes } from "../../src/cli/tapes/files/tape-files.ts";
 import { loadSidecar } from "../../src/formats/tapes/sidecar/read-sidecar.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import * as processes from "./assay.ts";

@@ -47,9 +47,9 @@ describe("tape import", () => {
     const runId = stdout.trim();
     expect(stderr.split("\n")).toEqual([
       "night.tape: imported, 7 records.",
-      "1 body sent along.",
-      `Body ${MISSING} is missing: it is neither there nor beside the tape.`,
-      `Body ${WITHHELD} is withheld: it holds what looks like a secret.`,
+      "1 body sent.",
+      `Body ${MISSING} is missing: neither the server nor the folder of the tape has it.`,
+      `Body ${WITHHELD} is withheld: it contains a possible secret.`,
       `See it with \`assay run watch ${runId}\`; send annotations with \`assay tape push night.tape\`.`,
       "",
     ]);
@@ -60,7 +60,7 @@ describe("tape import", () => {
       bodies: { referenced: 3, stored: 0, missing: [MISSING], withheld: [WITHHELD], refused: [] },
     });
     const said = await run(cwd, ["tape", "import", "night.tape"]);
-    expect(said.stderr).toContain("night.tape was there already; nothing was changed.");
+    expect(said.stderr).toContain("night.tape was imported before; nothing was changed.");
 
     const watched = await run(cwd, ["run", "watch", runId]);
     expect(watched.code).toBe(0);

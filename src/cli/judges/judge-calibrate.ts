@@ -15,10 +15,9 @@ import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { interruptible } from "../program/interruptible.ts";
-import { sendBodies } from "../tapes/files/send-bodies.ts";
-import { sidecarText } from "../tapes/files/sync.ts";
-import { sidecarOf } from "../tapes/files/tape-paths.ts";
-import { tapeText } from "../tapes/text/tape-text.ts";
+import { sidecarText } from "../tapes/files/read-review.ts";
+import { sidecarOf } from "../tapes/files/tape-files.ts";
+import { sendBodies, tapeText } from "../tapes/import.ts";
 import { certificateText } from "./certificates.ts";
 import type { CALIBRATE_FLAGS } from "./commands.ts";
 

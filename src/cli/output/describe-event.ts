@@ -1,8 +1,8 @@
 import { Unreadable } from "../../formats/json/exact-json.ts";
 import { payloadToRecord } from "../../formats/tapes/record-payload.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
-import { recordText } from "../tapes/text/record-text.ts";
 import { describeGateEvent } from "./describe-gate-event.ts";
+import { recordText } from "./describe-record.ts";
 import type { Colour, Io } from "./io.ts";
 import { printable, printableJson, shorten } from "./printable.ts";
 

@@ -12,7 +12,7 @@ import { EVENT_COMMANDS, RUN_COMMANDS } from "../runs/commands.ts";
 import { SERVE_COMMANDS } from "../server/commands.ts";
 import { DATABASE_COMMANDS, openapi, schema } from "../server/database-commands.ts";
 import { SUITE_COMMANDS } from "../suites/commands.ts";
-import { TAPE_COMMANDS } from "../tapes/commands/all.ts";
+import { TAPE_COMMANDS } from "../tapes/commands.ts";
 import { WEBHOOK_COMMANDS } from "../webhooks/commands.ts";
 import { WORKFLOW_COMMANDS } from "../workflows/commands.ts";
 import type { AnyCommand } from "./command.ts";

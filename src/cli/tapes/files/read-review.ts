@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { existsSync } from "node:fs";
 import { TapeDigest } from "../../../formats/tapes/digest.ts";
 import { readTape } from "../../../formats/tapes/read-tape.ts";
 import { SeqSet } from "../../../formats/tapes/seq-set.ts";
@@ -8,14 +9,14 @@ import type { Row } from "../../../formats/tapes/sidecar/sidecar.ts";
 import { Validation } from "../../../formats/tapes/validate/validate.ts";
 import { loadLines } from "../../../formats/text/load-lines.ts";
 import type { Io } from "../../output/io.ts";
-import { type Progress, watchedBytes } from "./file-bytes.ts";
+import { fileBytes, type Progress, watchedBytes } from "./tape-files.ts";
 
-/** A tape and what was said about it. */
+/** The events of a tape, and the numbers of annotations and problems. */
 export interface Review {
   /** All of the tape, in its order. */
   readonly events: readonly ShownEvent[];
   readonly annotations: number;
-  /** How many there are with the annotations. */
+  /** The number of problems of the annotations. */
   readonly problems: number;
 }
 
@@ -24,7 +25,7 @@ export interface ReviewFiles {
   readonly sidecar: string;
 }
 
-/** What is said when the annotations have problems. */
+/** Reports that the annotations have problems. */
 export function reportProblems(problems: number, io: Pick<Io, "err">): void {
   if (problems === 0) return;
   io.err(
@@ -34,7 +35,7 @@ export function reportProblems(problems: number, io: Pick<Io, "err">): void {
 
 const SEEDS = 2 ** 32;
 
-/** Reads the tape, then its sidecar, whose rows are judged and handed on. Throws `FileError` for the first that does not load. */
+/** Reads a tape, then its sidecar, whose rows are validated and passed on. Throws `FileError` for the first file that does not load. */
 export async function readReview(files: ReviewFiles, io: Progress, onRow: (row: Row) => void): Promise<Review> {
   const events: ShownEvent[] = [];
   const seqs = new SeqSet();
@@ -53,4 +54,20 @@ export async function readReview(files: ReviewFiles, io: Progress, onRow: (row: 
   await loadLines(watchedBytes(files.sidecar, io), reader, unreadable);
   const { checked, findings } = validation.end(reader.header, reader.headerLine);
   return { events, annotations: checked, problems: findings.length };
+}
+
+/** The text of a sidecar; undefined when there is no such file. Throws `FileError` when it cannot be read. */
+export async function sidecarText(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return undefined;
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of fileBytes(path)) pieces.push(piece);
+  } catch (error) {
+    throw sidecarUnreadable(path, error instanceof Error ? error.message : String(error));
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(pieces));
+  } catch {
+    throw sidecarUnreadable(path, "stream did not contain valid UTF-8");
+  }
 }

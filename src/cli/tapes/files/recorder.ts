@@ -10,14 +10,14 @@ import { environmentNameOf, SETTING_NAMES, settingNamed } from "../../settings/s
 export interface Recorder {
   readonly program: string;
   readonly args: readonly string[];
-  /** Where it is to write the tape. */
+  /** The path of the tape that it writes. */
   readonly tape: string;
   readonly processTape: string | undefined;
-  /** What it prints goes to standard error, because standard output belongs to the caller. */
+  /** Its standard output goes to standard error, because standard output is for the result. */
   readonly outToErr: boolean;
 }
 
-/** Ends with those of a shell: what a signal ended has 128 and the number of the signal. */
+/** The exit code of a shell for a program that a signal ended: 128 and the number of the signal. */
 const KILLED = 128;
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: "it may not be executed",
 };
 
-/** What it reads and prints is that of this process. Resolves with its exit code; throws `FileError` when it cannot be started. */
+/** Runs it with the streams of this process. Resolves with its exit code; throws `FileError` when it cannot be started. */
 export async function runRecorder({ program, args, tape, processTape, outToErr }: Recorder): Promise<number> {
   const env = recorderEnvironment(ownEnvironment(), tape, processTape);
   const child = spawn(program, args, { env, stdio: ["inherit", outToErr ? 2 : "inherit", "inherit"] });
@@ -41,12 +41,12 @@ export async function runRecorder({ program, args, tape, processTape, outToErr }
   }
 }
 
-/** Without secrets of ours: the program is somebody else's. */
+/** The environment of the program. It is foreign code, so it gets no secrets of this one. */
 export function recorderEnvironment(own: Environment, tape: string, processTape: string | undefined): Environment {
-  const { ASSAY_PROCESS_TAPE: _, ...told } = withoutSecrets(own);
-  told["ASSAY_TAPE"] = resolve(tape);
-  if (processTape !== undefined) told["ASSAY_PROCESS_TAPE"] = resolve(processTape);
-  return told;
+  const { ASSAY_PROCESS_TAPE: _, ...environment } = withoutSecrets(own);
+  environment["ASSAY_TAPE"] = resolve(tape);
+  if (processTape !== undefined) environment["ASSAY_PROCESS_TAPE"] = resolve(processTape);
+  return environment;
 }
 
 export function withoutSecrets(own: Environment): Record<string, string | undefined> {
@@ -61,10 +61,10 @@ function secretNames(): string[] {
   });
 }
 
-/** Those that ask to end. We go on until the program has ended, so that what it recorded is looked at. */
+/** Passes signals that end a process on to the program. This process continues until the program has ended, to read its tape. */
 function passSignals(pass: (signal: NodeJS.Signals) => void): () => void {
   const handlers = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
-    // A terminal sends it to the program as well, and twice means something else than once.
+    // A terminal sends SIGINT to the program too, and a second one may mean something else to it.
     const handler = () => (signal === "SIGINT" && process.stdin.isTTY ? undefined : pass(signal));
     process.on(signal, handler);
     return [signal, handler] as const;

@@ -5,35 +5,36 @@ import { readSidecar } from "../../../formats/tapes/sidecar/read-sidecar.ts";
 import type { Row, SidecarHeader } from "../../../formats/tapes/sidecar/sidecar.ts";
 import type { TapeFacts } from "../../../formats/tapes/tape-facts.ts";
 import { Validation } from "../../../formats/tapes/validate/validate.ts";
-import { type Progress, watchedBytes } from "./file-bytes.ts";
+import { defined } from "../../../protocol/defined.ts";
+import { type Progress, watchedBytes } from "./tape-files.ts";
 
-/** What there is to know of a sidecar to add a row to it. */
+/** The content of a sidecar, as far as a new row depends on it. */
 export interface SidecarState {
   /** Absent when there is no file yet. */
   readonly header?: SidecarHeader;
   readonly end: FileEnd;
   readonly ids: ReadonlySet<string>;
-  /** How many problems the rows that are there have. */
+  /** The number of problems of its rows. */
   readonly problems: number;
-  /** The row that was asked for by its id. */
+  /** The row with the wanted id. */
   readonly earlier?: EarlierRow;
-  /** The events that rows with this id are about, when none of them is the one that was asked for. */
+  /** The events of rows that have the wanted id and are about other events than the wanted one. */
   readonly elsewhere: readonly bigint[];
 }
 
 export interface EarlierRow {
   readonly row: Row;
-  /** What has replaced it by now: the ids of the newest rows of its chain. Empty when it is the newest itself. */
+  /** The ids of the newest rows that replace it. Empty when it is the newest itself. */
   readonly newest: readonly string[];
 }
 
-export interface Wanted {
+interface Wanted {
   readonly id: string | undefined;
-  /** Absent when rows on any event will do. */
+  /** Undefined for a row of any event. */
   readonly event: bigint | undefined;
 }
 
-/** Throws `FileError` when there is a file that is no sidecar. */
+/** Reads a sidecar. Throws `FileError` for a file that is not a sidecar. */
 export async function sidecarState(path: string, tape: TapeFacts, wanted: Wanted, io: Progress): Promise<SidecarState> {
   const end = new FileEnd();
   const ids = new Set<string>();
@@ -45,11 +46,11 @@ export async function sidecarState(path: string, tape: TapeFacts, wanted: Wanted
     if (row.id !== "") ids.add(row.id);
     found.take(row);
   });
-  // The header is judged with the new row, so it is not counted among what was wrong before.
+  // The header is validated with the new row, so its problems do not count here.
   const { findings } = validation.end({ ...header, tape_content_hash: null }, 0);
   const earlier = found.earlier();
   const { elsewhere } = found;
-  return { header, end, ids, problems: findings.length, ...(earlier ? { earlier } : {}), elsewhere };
+  return { header, end, ids, problems: findings.length, ...defined({ earlier }), elsewhere };
 }
 
 async function* tapped(bytes: AsyncIterable<Uint8Array>, end: FileEnd): AsyncGenerator<Uint8Array> {
@@ -59,7 +60,7 @@ async function* tapped(bytes: AsyncIterable<Uint8Array>, end: FileEnd): AsyncGen
   }
 }
 
-/** Looks out for a row, and for what has become of it. */
+/** Finds a row and the rows that replace it. */
 class FoundRow {
   readonly #wanted: Wanted;
   readonly #chains = new Chains();

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileError } from "../../../formats/text/file-error.ts";
 
-/** Beyond this, what is kept goes to disk. */
+/** A longer result goes to disk. */
 const IN_MEMORY_CHARACTERS = 16 << 20;
 const PIECE_BYTES = 1 << 20;
 
 /**
- * Keeps a result until the whole of the input has been read: the last line of a file may be wrong, and then nothing of it may have
- * been shown. A small one stays in memory. The file of a large one has no name any more once it is open, so that nobody else reads
- * what is in it and a killed process leaves nothing behind.
+ * Keeps a result until the whole input has been read: when the last line of a file is not valid, no output may have been written. A short
+ * result stays in memory. A long one goes to a file that is unlinked after it was opened, so that other processes cannot read it and a
+ * killed process leaves nothing behind.
  */
 export class Spool {
   #pieces: string[] = [];
@@ -22,7 +22,7 @@ export class Spool {
     this.#inMemory = inMemory;
   }
 
-  /** At once and not later, since readers of files hand on their lines while they read. */
+  /** Synchronous, because readers of files pass on their lines while they read. */
   add(text: string): void {
     this.#pieces.push(text);
     this.#characters += text.length;
@@ -42,7 +42,7 @@ export class Spool {
     this.#characters = 0;
   }
 
-  /** Everything that was added, in pieces of any size. */
+  /** The whole text, in pieces of any size. */
   *texts(): Generator<string> {
     if (this.#file === undefined) {
       yield* this.#pieces;
