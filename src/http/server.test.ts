@@ -36,6 +36,12 @@ describe("a path with a verb", () => {
     expectError(await host.ask("GET", `/v1/runs/${runId}%3A${verb}`), "not_found");
   });
 
+  test.each(["%3A", "%3a"])("is not found when the colon is escaped as %s: it belongs to the name", async (colon) => {
+    const runId = await host.newRun();
+    expectError(await host.ask("POST", `/v1/runs/${runId}${colon}pause`, { json: {} }), "not_found");
+    expectError(await host.ask("POST", `/v1/runs/${runId}${colon}pause?x=:pause`, { json: {} }), "not_found");
+  });
+
   test("is not the run before the verb when it is read", async () => {
     const runId = await host.newRun();
     const response = await host.ask("GET", `/v1/runs/${runId}:pause`);

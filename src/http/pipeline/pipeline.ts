@@ -98,6 +98,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   const looksUpRun =
     operation.looksUpRun !== false && namesRun(operation) && (bodySchema !== undefined || readQuery !== undefined);
   const gate = closedGate(operation, host);
+  const isMeant = verbTest(operation);
   const files = filesRoom();
   const takesBody = bodySchema !== undefined || files !== undefined || operation.takesText === true;
 
@@ -134,6 +135,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
         limitRate?.(caller.keyId);
         host.localWorker?.noteRequest(caller.tenant);
       }
+      if (!isMeant(request.raw.url ?? "")) throw new AppError("not_found", { what: "route" });
       if (gate !== undefined) throw gate();
       if (caller !== undefined) for (const scope of scopes) await authorize(request, caller, scope);
       const act = () => run(request, reply, caller, room);
@@ -304,6 +306,15 @@ function checkBody(schema: TSchema, value: unknown, more: ErrorDetails | undefin
 /** The seams answer for runs that do not exist; every other route that names a run is about one. */
 function namesRun({ path, gate }: Operation): boolean {
   return path.includes("{runId}") && gate?.capability !== "conformanceSeams";
+}
+
+/**
+ * Whether a path has the verb of the operation as it is written there. The router reads an escaped colon as a plain one, so that something called
+ * `x:confirm` would be `x`, confirmed.
+ */
+function verbTest({ path }: Operation): (url: string) => boolean {
+  const [verb] = /:[\w-]+$/.exec(path) ?? [];
+  return verb === undefined ? () => true : (url) => url.split("?", 1)[0]?.endsWith(verb) === true;
 }
 
 function closedGate({ gate }: Operation, host: Host): (() => AppError) | undefined {

@@ -58,6 +58,19 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: "an owner who changes a principal called mole:confirm does not confirm the one called mole",
+    async attempt(target) {
+      for (const principal of ["mole", "mole:confirm"]) {
+        expect((await target.ask("POST", KEY_ROUTE, { as: "admin", body: { principal } })).status).toBe(201);
+      }
+      const path = `/v1/host/assay/principals/${encodeURIComponent("mole:confirm")}`;
+      const { status } = await target.ask("POST", path, { body: { roles: ["viewer"] } });
+      const { json } = await target.ask("GET", "/v1/host/assay/principals");
+      const mole = json.principals.find(({ principal }: { principal: string }) => principal === "mole");
+      expect([status, mole.madeBy]).toEqual([404, ["adam"]]);
+    },
+  },
+  {
     title: "a role of the tenant is neither removed nor audited as removed with a key of a workspace",
     async attempt(target) {
       const role = { role: "wide", scopes: ["runs:read"] };
