@@ -3,7 +3,7 @@ import { mkdir, readdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { readJson } from "../../formats/json/exact-json.ts";
-import { ByteHash, TapeDigest } from "../../formats/tapes/digest.ts";
+import { bodyHash, ByteHash, TapeDigest } from "../../formats/tapes/digest.ts";
 import {
   INLINE_BYTES_MAX,
   isBodyHash,
@@ -129,10 +129,11 @@ class TapeLines {
     const { kind } = record;
     if (kind.kind !== "model_job" || !("text" in kind.event)) return record;
     const { content_hash, text } = kind.event;
-    const size = Buffer.byteLength(text);
-    if (size <= INLINE_BYTES_MAX) return record;
+    const bytes = Buffer.from(text);
+    // The hash becomes the name of a file, so a server must not choose it.
+    if (bytes.length <= INLINE_BYTES_MAX || (await bodyHash(bytes)) !== content_hash) return record;
     if (!this.bodies.has(content_hash)) await writeOutput(join(bodiesOf(this.#path), content_hash), [text]);
-    return { ...record, kind: { ...kind, event: { content_hash, len_bytes: BigInt(size) } } };
+    return { ...record, kind: { ...kind, event: { content_hash, len_bytes: BigInt(bytes.length) } } };
   }
 }
 
