@@ -6,7 +6,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { checkpointLine, entryLine, headerLine } from "../../engine/audit/copy-line.ts";
 import { asServed } from "../../engine/audit/verify.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
-import { auditLogOn, record } from "../../testing/audit-log.ts";
+import { auditLogOn, record, tamper } from "../../testing/audit-log.ts";
+import { KEYS, testHost } from "../../testing/host.ts";
 import { recordedIo } from "../../testing/recorded-io.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { main } from "../main.ts";
@@ -47,6 +48,26 @@ test.each([19_998, 19_999, 20_000, 39_999])(
     expect(found).toMatchObject({ code: 1, out: expect.stringContaining(`Entry ${last + 1} should follow`) });
   },
 );
+
+test.each([
+  ["10^12", "details"],
+  ["10^12 that is no JSON", "'{'"],
+])("audit verify comes to an end where an entry was put at %s", async (_, details) => {
+  const path = join(tempDir(), "assay.db");
+  const store = await openSqliteStore({ path });
+  const host = await testHost({ store });
+  const url = await host.listen();
+  await host.ask("POST", "/v1/host/assay/roles", { json: { role: "lead", scopes: [] } });
+  await tamper(
+    path,
+    `insert into audit_log select tenant, 1000000000000, occurred_at, actor, action, target, ${details}, prev_hash
+     from audit_log where seq = 1`,
+  );
+  const found = await verify("--url", url, "--key", KEYS.owner.key);
+  await host.close();
+  await store.close();
+  expect(found).toMatchObject({ code: 1, out: expect.stringContaining("NOT VALID") });
+});
 
 describe("audit verify --file", () => {
   /** Four entries that are signed and one that is not yet. */

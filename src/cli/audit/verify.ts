@@ -91,6 +91,8 @@ async function verifyOnline(client: Client, io: Io): Promise<Verdict> {
       checkpointsValid: verdict.checkpointsValid && part.checkpointsValid,
       anomalies: [...verdict.anomalies, ...part.anomalies],
     };
+    // An entry that was put far beyond the end: nothing is between, and there may be more of it than can be asked for.
+    if (part.anomalies.some(({ atSeq }) => atSeq > query.toSeq)) break;
     io.progress(`${Math.min(query.toSeq, head).toLocaleString("en-US")} of ${formatCount(head, "entry")} …`);
   }
   return verdict;
@@ -167,9 +169,12 @@ export type AuditPage = Awaited<ReturnType<typeof readAuditPage>>;
  * them all would take a thousand pages.
  */
 export async function findAuditHead(client: Client): Promise<number> {
-  const reaches = async (seq: number) => (await readAuditPage(client, seq, 1)).entries.length > 0;
+  const reaches = async (seq: number) => {
+    const page = await readAuditPage(client, seq, 1).catch(unreadable);
+    return page === undefined || page.entries.length > 0;
+  };
   let none = 1;
-  while (await reaches(none)) none *= 2;
+  while (none < Number.MAX_SAFE_INTEGER && (await reaches(none))) none *= 2;
   let some = Math.floor(none / 2);
   while (none - some > 1) {
     const middle = Math.floor((some + none) / 2);
@@ -177,4 +182,9 @@ export async function findAuditHead(client: Client): Promise<number> {
     else none = middle;
   }
   return some;
+}
+
+/** An entry that was put there by hand may be none that the server can read; verification says so. */
+function unreadable(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== "internal_error") throw error;
 }

@@ -71,7 +71,7 @@ export function conflictError(tenant: string, { problem, atSeq }: AnchorConflict
 }
 
 /** The last number of a sequence that both databases and a number of this language can hold. */
-const LAST_SEQ = 2 ** 63 - 1024;
+export const LAST_SEQ = 2 ** 63 - 1024;
 
 /**
  * A checkpoint whose end is no entry of the log. It was put there by hand: one behind the head would make the log look signed, one before

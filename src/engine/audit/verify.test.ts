@@ -210,6 +210,19 @@ describe("an audit log with entries removed, added or moved by hand", () => {
     expect((await verify(0, 10)).chainValid).toBe(true);
   });
 
+  test.each([
+    ["far behind the end", "details"],
+    ["far behind the end that cannot be read", "'{'"],
+  ])("shows an entry put %s, also in a range that ends before it", async (_, details) => {
+    await tamper(
+      path,
+      `insert into audit_log select tenant, 4000000000000, occurred_at, actor, action, target, ${details}, prev_hash
+       from audit_log where tenant = '${T}' and seq = 10`,
+    );
+    expect(placesOf(await verify(0, 11)).at(0)).toBe(11);
+    expect((await verify(20_000, 39_999)).chainValid).toBe(false);
+  });
+
   test("does not answer at the length of the log when all of it was rewritten", async () => {
     await record(log.store, T, 3000);
     await tamper(path, `update audit_log set prev_hash = 'x' where tenant = '${T}'`);

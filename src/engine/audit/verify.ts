@@ -1,7 +1,7 @@
 import type { AuditCheckpoint, AuditVerifyResult } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Audit, StoredCheckpoint } from "../../store/port/store.ts";
-import { type Anchor, anchorConflict, strayCheckpoint } from "./anchor.ts";
+import { type Anchor, anchorConflict, LAST_SEQ, strayCheckpoint } from "./anchor.ts";
 import { ChainLinks } from "./chain-links.ts";
 import { CheckpointSeries } from "./checkpoint-series.ts";
 import { isUnreadable, readChain } from "./read-chain.ts";
@@ -55,7 +55,7 @@ export async function verifyAudit(
     links.expectThrough(last);
   }
   series.end();
-  await expectNothingAfter(store, tenant, Math.max(head.seq + 1, first), toSeq, links);
+  if (toSeq > head.seq) await expectNothingAfter(store, tenant, Math.max(head.seq + 1, first), links);
   if (toSeq >= head.seq && (await strayCheckpoint(store, tenant)) !== undefined) series.valid = false;
 
   const inRange = anomalies.filter(({ atSeq }) => atSeq >= first);
@@ -90,19 +90,22 @@ async function followsAnother(store: Audit, tenant: string, first: StoredCheckpo
   return prevSequence > 0 && (await store.readCheckpoints(tenant, prevSequence, prevSequence)).length > 0;
 }
 
-/** Entries beyond the head were put there by hand, unless the head has moved on since it was read. */
-async function expectNothingAfter(
-  store: Audit,
-  tenant: string,
-  fromSeq: number,
-  toSeq: number,
-  links: ChainLinks,
-): Promise<void> {
-  for await (const [item] of readChain(store, tenant, fromSeq, toSeq)) {
-    if (item === undefined) return;
-    const head = await store.auditHead(tenant);
-    if ((head?.seq ?? 0) < item.atSequence) links.takeUnreadable(item.atSequence);
-    return;
+/** Entries beyond the head, however far, were put there by hand, unless the head has moved on since it was read. */
+async function expectNothingAfter(store: Audit, tenant: string, fromSeq: number, links: ChainLinks): Promise<void> {
+  const seq = await entryFrom(store, tenant, fromSeq);
+  if (seq === undefined) return;
+  const head = await store.auditHead(tenant);
+  if ((head?.seq ?? 0) < seq) links.takeUnreadable(seq);
+}
+
+async function entryFrom(store: Audit, tenant: string, fromSeq: number): Promise<number | undefined> {
+  try {
+    const [entry] = await store.readAudit(tenant, fromSeq, LAST_SEQ, 1);
+    return entry?.atSequence;
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    // There is one that cannot be read, and so no telling where.
+    return Number.MAX_SAFE_INTEGER;
   }
 }
 
