@@ -3,7 +3,7 @@ import { mkdir, readdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { readJson } from "../../formats/json/exact-json.ts";
-import { bodyHash, ByteHash, TapeDigest } from "../../formats/tapes/digest.ts";
+import { ByteHash, bodyHash, TapeDigest } from "../../formats/tapes/digest.ts";
 import {
   INLINE_BYTES_MAX,
   isBodyHash,

@@ -15,13 +15,13 @@ const PAGE = 200;
  * whatever becomes of them, so none is told twice or left out because others are written meanwhile.
  */
 export async function* exportJudgments(
-  host: Pick<Host, "store">,
+  host: Pick<Host, "store" | "scrubber">,
   caller: Caller,
   filter: AnnotationFilter,
 ): AsyncGenerator<readonly string[], undefined> {
   // Before anything is told: a filter may be one that cannot be understood.
   const wanted = wantedBy(filter);
-  yield [headerLine(filter)];
+  yield [headerLine(host.scrubber.scrubValue(filter))];
   const mutes = await Mutes.read(host.store, caller, filter);
   let count = 0;
   for (let after: AnnotationPlace | undefined, more = wanted !== undefined; more; more = after !== undefined) {

@@ -53,6 +53,8 @@ export async function redeliver(
   if (disabledAtMs !== undefined) {
     throw new AppError("validation_error", { problem: "the webhook is disabled; enable it first", webhookId });
   }
+  // A text that is no id names nothing, and must not get into the audit log: it may be anything, also a secret.
+  if (deliveryId !== undefined && !isId(deliveryId)) throw notDead(deliveryId);
   const nowMs = host.nowMs();
   const details = defined({ deliveryId });
   // First, so that nothing is ever sent again without a word of who wanted it.
@@ -63,9 +65,13 @@ export async function redeliver(
   const which = deliveryId === undefined ? { webhookId } : { webhookId, deliveryId };
   const redelivered = await host.store.redeliver(visibilityOf(caller), which, nowMs);
   if (redelivered === 0 && deliveryId !== undefined) {
-    throw new AppError("not_found", { what: "dead delivery of this id", deliveryId });
+    throw notDead(deliveryId);
   }
   return { webhookId, redelivered };
+}
+
+function notDead(deliveryId: string): AppError {
+  return new AppError("not_found", { what: "dead delivery of this id", deliveryId });
 }
 
 const TEST_EVENT = "assay.webhook.test";

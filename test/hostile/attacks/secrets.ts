@@ -178,6 +178,23 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: "an id of a delivery or a filter of an export that is a secret is neither recorded nor repeated",
+    async attempt(target) {
+      const body = { url: "https://hooks.example.com/quiet", events: ["run.completed"] };
+      const { json } = await target.ask("POST", "/v1/webhooks", { body });
+      for (const deliveryId of [KEY, `token=${REASON}`]) {
+        const path = `/v1/host/assay/webhooks/${json.webhookId}:redeliver`;
+        const { status, text } = await target.ask("POST", path, { body: { deliveryId } });
+        expect(status).toBe(404);
+        for (const one of [KEY, REASON]) expect(text).not.toContain(one);
+      }
+      const audit = await target.ask("GET", "/v1/host/assay/audit/entries?limit=1000");
+      const exported = await target.ask("GET", `/v1/host/assay/annotations:export?label=${KEY}`);
+      expect([audit.status, exported.status]).toEqual([200, 200]);
+      for (const { text } of [audit, exported]) for (const one of [KEY, REASON]) expect(text).not.toContain(one);
+    },
+  },
+  {
     title:
       "a name or an id in an import of judgments that looks like a secret is refused, and the answer does not repeat it",
     async attempt(target) {
