@@ -229,8 +229,8 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   http: {
     ".": "pipeline routes",
-    conformance: "pipeline",
-    documents: "pipeline routes",
+    conformance: "documents pipeline",
+    documents: "pipeline",
     pipeline: "routes streams",
     routes: "conformance documents pipeline streams",
     streams: "pipeline routes",

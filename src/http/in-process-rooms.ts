@@ -9,58 +9,43 @@ import type { Handler } from "./pipeline/handler.ts";
 /** The caller owns the database. */
 const authorizer = { authorize: async () => {}, decide: async () => ({ allowed: true }) as const };
 
-type Load<T> = () => Promise<Readonly<Partial<Record<OperationId, T>>>>;
+/** Handlers of several operations; each is called with requests of its own operation only. */
+type Table = { readonly [Id in OperationId]?: unknown };
 
-/** A noun in parts: those after the first are loaded when what is asked for is in none before them. */
-function room<H>(operations: readonly Load<Operation>[], handlers: readonly Load<Handler<H>>[]): Room<H> {
-  return { operation: (id) => firstIn(operations, id), handler: (id) => firstIn(handlers, id) };
-}
-
-async function firstIn<T>(parts: readonly Load<T>[], id: OperationId): Promise<T | undefined> {
-  for (const load of parts) {
-    const found = (await load())[id];
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** What evaluations and the calibration of judges ask of a host. */
-export function evalRooms(services: EvalServices & { readonly version: string }): Rooms<Host> {
+/** The calls of a noun; both tables are loaded when a call needs them. */
+function room<H>(
+  operations: () => Promise<Readonly<Partial<Record<OperationId, Operation>>>>,
+  handlers: () => Promise<Table>,
+): Room<H> {
   return {
-    evals: room(
-      [async () => (await import("../protocol/evals/operations.ts")).EVAL_OPERATIONS],
-      [async () => (await import("./routes/evals.ts")).evalRoutes(authorizer)],
-    ),
-    judges: room(
-      [async () => (await import("../protocol/evals/judge-operations.ts")).JUDGE_OPERATIONS],
-      [async () => (await import("./routes/judges.ts")).judgeRoutes(services)],
-    ),
+    operation: async (id) => (await operations())[id],
+    handler: async (id) => (await handlers())[id] as Handler<H> | undefined,
+  };
+}
+
+/** The calls that evaluations and the calibration of judges make. */
+export function evalRooms(services: EvalServices & { readonly version: string }): Rooms<Host> {
+  const evals = room<Host>(
+    async () => (await import("../protocol/evals/operations.ts")).EVAL_OPERATIONS,
+    async () => (await import("./routes/evals.ts")).evalRoutes(authorizer, services),
+  );
+  return {
+    evals,
+    judges: evals,
     suites: room(
-      [
-        async () => (await import("../protocol/evals/suite-operations.ts")).SUITE_OPERATIONS,
-        async () => (await import("../protocol/evals/suite-growth-operations.ts")).SUITE_GROWTH_OPERATIONS,
-      ],
-      [
-        async () => (await import("./routes/suites.ts")).SUITE_ROUTES,
-        async () => (await import("./routes/suite-growth.ts")).suiteGrowthRoutes({ authorizer, evals: services }),
-      ],
+      async () => (await import("../protocol/evals/suite-operations.ts")).SUITE_OPERATIONS,
+      async () => (await import("./routes/suites.ts")).suiteRoutes(authorizer, services),
     ),
     runs: {
       handler: async (id) => {
-        if (id === "createRun") return (await import("./routes/create-run.ts")).createRunRoute(authorizer, services);
-        const { cancelRunRoute, getRunRoute } = await import("./routes/runs.ts");
-        return id === "getRun" ? getRunRoute(authorizer) : id === "cancelRun" ? cancelRunRoute : undefined;
+        const { version } = services;
+        const routes: Table = (await import("./routes/runs.ts")).runRoutes({ authorizer, evals: services, version });
+        return routes[id] as Handler | undefined;
       },
     },
     tapes: room(
-      [
-        async () => (await import("../protocol/tapes/operations.ts")).TAPE_OPERATIONS,
-        async () => (await import("../protocol/tapes/sidecar-operations.ts")).SIDECAR_OPERATIONS,
-      ],
-      [
-        async () => (await import("./routes/tapes.ts")).tapeRoutes(services.version),
-        async () => ({ pushSidecar: (await import("./routes/sidecars.ts")).pushSidecarRoute(authorizer) }),
-      ],
+      async () => (await import("../protocol/tapes/operations.ts")).TAPE_OPERATIONS,
+      async () => (await import("./routes/tapes.ts")).tapeRoutes({ authorizer, version: services.version }),
     ),
   };
 }
@@ -68,26 +53,7 @@ export function evalRooms(services: EvalServices & { readonly version: string })
 /** Keys, roles and principals. */
 export const IDENTITY_ROOMS: Rooms<KeyHost> = {
   identity: room(
-    [
-      async () => (await import("../protocol/identity/key-operations.ts")).KEY_OPERATIONS,
-      async () => (await import("../protocol/identity/role-operations.ts")).ROLE_OPERATIONS,
-    ],
-    [
-      async () => {
-        const { createKeyRoute, listKeysRoute, revokeKeyRoute, whoAmIRoute } = await import("./routes/keys.ts");
-        return { whoAmI: whoAmIRoute, createKey: createKeyRoute, listKeys: listKeysRoute, revokeKey: revokeKeyRoute };
-      },
-      async () => {
-        const roles = await import("./routes/roles.ts");
-        return {
-          listRoles: roles.listRolesRoute,
-          defineRole: roles.defineRoleRoute,
-          removeRole: roles.removeRoleRoute,
-          listPrincipals: roles.listPrincipalsRoute,
-          setPrincipal: roles.setPrincipalRoute,
-          confirmPrincipal: roles.confirmPrincipalRoute,
-        };
-      },
-    ],
+    async () => (await import("../protocol/identity/operations.ts")).IDENTITY_OPERATIONS,
+    async () => (await import("./routes/identity.ts")).IDENTITY_ROUTES,
   ),
 };

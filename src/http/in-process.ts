@@ -6,11 +6,11 @@ import type { Operation } from "../protocol/operation.ts";
 import type { OperationId } from "../protocol/operations.ts";
 import { ROUTES } from "../protocol/routes.ts";
 import { parse } from "../protocol/schema.ts";
-import { errorReply, isForClient } from "./pipeline/errors.ts";
-import type { Handler, LongAnswer, Reply, RequestContext } from "./pipeline/handler.ts";
+import type { Handler, RequestContext } from "./pipeline/handler.ts";
 import { queryReader } from "./pipeline/read-query.ts";
+import type { LongAnswer, Reply } from "./pipeline/reply.ts";
+import { errorReply, isForClient, serialize } from "./pipeline/reply.ts";
 import { pathTest } from "./pipeline/route-pattern.ts";
-import { serialise } from "./pipeline/serialise.ts";
 
 /** What answers the calls of one noun. Both are loaded when a call needs them, by the operation's name. */
 export interface Room<H> {
@@ -146,7 +146,7 @@ function decoded(groups: Readonly<Record<string, string>>): Record<string, strin
 
 export function answerOf(reply: Reply): Answer {
   if (reply === "hijacked") throw new Error("a handler that writes to a socket cannot answer in this process");
-  const { body, contentType } = serialise(reply);
+  const { body, contentType } = serialize(reply);
   const { status, headers = {} } = reply;
   const text = async () => (typeof body === "string" ? body : new TextDecoder().decode(body ?? undefined));
   return {

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { MAX_TOKEN_LENGTH } from "../engine/gates/interrupt-token.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { Operation } from "../protocol/operation.ts";
+import { errorWhenOff, type Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { ambiguityOf } from "./pipeline/ambiguous-request.ts";
 import { ArrivalRoom } from "./pipeline/arrival-room.ts";
@@ -11,24 +11,23 @@ import { BodyRoom } from "./pipeline/body-room.ts";
 import { clientError, refuseSocket } from "./pipeline/client-error.ts";
 import { endConnections } from "./pipeline/connections.ts";
 import type { HttpDeps, HttpSettings } from "./pipeline/deps.ts";
-import { errorReply, internalError, isForClient } from "./pipeline/errors.ts";
+import type { Handler } from "./pipeline/handler.ts";
 import { KeyWatch } from "./pipeline/key-watch.ts";
 import { unknownToken, unrouted } from "./pipeline/not-found.ts";
 import { type PipelineDeps, pipeline, type RouteHook } from "./pipeline/pipeline.ts";
 import { VERSION_HEADER, versionRefusal } from "./pipeline/protocol-version.ts";
 import { rateLimit } from "./pipeline/rate-limit.ts";
+import type { Written } from "./pipeline/reply.ts";
+import { errorReply, internalError, isForClient } from "./pipeline/reply.ts";
 import { requestIdOf } from "./pipeline/request-id.ts";
 import { pathOf } from "./pipeline/request-log.ts";
 import { boundedServer } from "./pipeline/request-queue.ts";
 import { fastifyPattern } from "./pipeline/route-pattern.ts";
 import { type Sending, send } from "./pipeline/send.ts";
-import type { Written } from "./pipeline/serialise.ts";
 import { packRoom, reviewRoom, TapeRoom, tapeBytesFor } from "./pipeline/tape-room.ts";
-import { RouteStats } from "./routes/metric-registry.ts";
-import { metricsRoute } from "./routes/metrics.ts";
-import { processSamples } from "./routes/process-samples.ts";
+import { metricsRoute, processSamples, RouteStats } from "./routes/metrics.ts";
 import { BODY_DETAILS, handlers } from "./routes/routes.ts";
-import { type SystemRoute, systemRoutes } from "./routes/system-routes.ts";
+import { type SystemRoute, systemRoutes } from "./routes/system.ts";
 
 /** Nothing that a path names is longer than a token. */
 const MAX_PARAM_LENGTH = MAX_TOKEN_LENGTH;
@@ -126,7 +125,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
       const { method, path } = operation;
       const bodyDetails = BODY_DETAILS[id];
-      const route = { operation, handler: handlerOf[id], stats: statsFor(method, path) };
+      const route = { operation, handler: handlerOf[id] as Handler, stats: statsFor(method, path) };
       mount(method, fastifyPattern(path), pipeline(pipelineDeps, { ...route, ...(bodyDetails && { bodyDetails }) }));
     }
   }
@@ -158,7 +157,8 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
   }
 
   function mountRest(): void {
-    const served = ({ gate }: Operation) => gate?.off !== "not_found" || host.capabilities.has(gate.capability);
+    const served = ({ capability }: Operation) =>
+      capability === undefined || errorWhenOff(capability) !== "not_found" || host.capabilities.has(capability);
     const explain = unrouted(served, deps.consoleDir === undefined ? SYSTEM : [...SYSTEM, "/console"]);
     const unmatched = statsFor("*", "unmatched");
     // A hook, because Fastify would look at the body of a request to nowhere before its own not-found handler.

@@ -9,7 +9,7 @@ import { authorizer } from "../engine/identity/roles.ts";
 import { seedKeys } from "../engine/identity/seed-keys.ts";
 import type { Worker } from "../engine/worker/worker.ts";
 import { HTTP_DEFAULTS, type HttpDeps, type HttpSettings } from "../http/pipeline/deps.ts";
-import { eventRoutes } from "../http/routes/event-routes.ts";
+import { eventRoutes } from "../http/routes/events.ts";
 import { buildServer } from "../http/server.ts";
 import type { StreamSettings } from "../http/streams/stream-settings.ts";
 import { ERRORS, type ErrorCode } from "../protocol/errors.ts";

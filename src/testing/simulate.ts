@@ -1,5 +1,5 @@
-import type { Binding, AuditNote } from "../engine/gates/decide/vote.ts";
 import { findInterrupt, resolveInterrupt } from "../engine/gates/decide/resolve-interrupt.ts";
+import type { AuditNote, Binding } from "../engine/gates/decide/vote.ts";
 import { type Host, idSource } from "../engine/host.ts";
 import { NODE_TYPES } from "../engine/nodes/all.ts";
 import { startRun } from "../engine/runs/decide/start-run.ts";

@@ -4,13 +4,12 @@ import Fastify from "fastify";
 import { visibleRun } from "../engine/execute.ts";
 import { readSnapshot } from "../engine/runs/read-run.ts";
 import { scrubber } from "../formats/secrets/scrub.ts";
-import { errorReply } from "../http/pipeline/errors.ts";
 import type { Handler } from "../http/pipeline/handler.ts";
 import { queryReader } from "../http/pipeline/read-query.ts";
+import { errorReply } from "../http/pipeline/reply.ts";
 import { Context } from "../http/pipeline/request-context.ts";
-import { pollEvents } from "../http/routes/poll-events.ts";
+import { pollEvents, streamEvents } from "../http/routes/events.ts";
 import { RunFeeds } from "../http/streams/run-feeds.ts";
-import { streamEvents } from "../http/streams/stream-events.ts";
 import type { StreamSettings } from "../http/streams/stream-settings.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { EventDraft, RunEvent } from "../protocol/events.ts";
@@ -65,8 +64,8 @@ export async function streamHost(store: Store, settings: Partial<StreamSettings>
       }
     });
   };
-  mount("/v1/runs/:runId/events", streamEvents(feeds), OPERATIONS.streamEvents.query);
-  mount("/v1/runs/:runId/events/poll", pollEvents(feeds), OPERATIONS.pollEvents.query);
+  mount("/v1/runs/:runId/events", streamEvents(feeds) as Handler, OPERATIONS.streamEvents.query);
+  mount("/v1/runs/:runId/events/poll", pollEvents(feeds) as Handler, OPERATIONS.pollEvents.query);
   mount("/v1/runs/:runId", async ({ params }) => {
     const { snapshot } = await readSnapshot(host, ADA, params["runId"] ?? "");
     return { status: 200, raw: JSON.stringify(snapshot), contentType: "application/json" };

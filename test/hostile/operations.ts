@@ -8,7 +8,7 @@ export type Named = readonly [OperationId, Operation];
 
 /** Every operation that a host without conformance seams serves. */
 export const SERVED: readonly Named[] = (Object.entries(OPERATIONS) as [OperationId, Operation][]).filter(
-  ([, { gate }]) => gate?.capability !== "conformanceSeams",
+  ([, { capability }]) => capability !== "conformanceSeams",
 );
 
 /** Routes of which the path itself is the credential. */

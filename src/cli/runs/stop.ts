@@ -1,8 +1,11 @@
 import { defined } from "../../protocol/defined.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
-import type { BulkCancelResponse } from "../../protocol/runs/api.ts";
-import type { CancelRunsRequest, CancelRunsResponse } from "../../protocol/runs/cancel-operations.ts";
-import type { DeleteRunResponse } from "../../protocol/runs/deletion-operations.ts";
+import type {
+  BulkCancelResponse,
+  CancelRunsRequest,
+  CancelRunsResponse,
+  DeleteRunResponse,
+} from "../../protocol/runs/api.ts";
 import { type Client, connect } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";

@@ -4,7 +4,7 @@ import { authenticator } from "../../engine/identity/authenticate.ts";
 import { bootstrapOwnerKey } from "../../engine/identity/bootstrap-key.ts";
 import { authorizer } from "../../engine/identity/roles.ts";
 import { seedKeys } from "../../engine/identity/seed-keys.ts";
-import { eventRoutes } from "../../http/routes/event-routes.ts";
+import { eventRoutes } from "../../http/routes/events.ts";
 import { buildServer } from "../../http/server.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { HOST_WIDE, type Store } from "../../store/port/store.ts";

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Host } from "../../engine/host.ts";
-import type { ReviewService } from "../../http/routes/afp.ts";
+import type { ReviewService } from "../../http/routes/reviews.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { boundReviewer, type ReviewerBinding } from "../../reviews/reviewers/bound-reviewer.ts";
 import { TurnsApart } from "../../reviews/server/turns-apart.ts";

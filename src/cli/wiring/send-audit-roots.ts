@@ -4,7 +4,7 @@ import type { AuditVerifier } from "../../engine/audit/signer.ts";
 import type { Host } from "../../engine/host.ts";
 import { problemOf, systemResolve } from "../../engine/outbound/guard.ts";
 import { atMostEvery } from "../../engine/shared/at-most-every.ts";
-import type { Sample } from "../../http/routes/metric-registry.ts";
+import type { Sample } from "../../http/routes/metrics.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Config } from "../settings/settings.ts";
 import type { Shutdown } from "./shutdown.ts";

@@ -4,7 +4,7 @@ import type { Anchors } from "../../engine/audit/anchor.ts";
 import { CHECKPOINT_DEFAULTS, type Checkpointer, checkpointer } from "../../engine/audit/checkpointer.ts";
 import { type AuditSigner, auditSigner } from "../../engine/audit/signer.ts";
 import type { Host } from "../../engine/host.ts";
-import type { Sample } from "../../http/routes/metric-registry.ts";
+import type { Sample } from "../../http/routes/metrics.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Store } from "../../store/port/store.ts";
 import type { Config } from "../settings/settings.ts";

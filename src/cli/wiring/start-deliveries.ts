@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Host } from "../../engine/host.ts";
 import { type Deliveries, startDeliveries } from "../../engine/webhooks/dispatcher.ts";
 import { RETRY_DEFAULTS } from "../../engine/webhooks/retry-policy.ts";
-import type { Sample } from "../../http/routes/metric-registry.ts";
+import type { Sample } from "../../http/routes/metrics.ts";
 import type { Config } from "../settings/settings.ts";
 import type { Shutdown } from "./shutdown.ts";
 

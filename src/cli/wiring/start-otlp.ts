@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Host } from "../../engine/host.ts";
 import { exportJudgments, type JudgmentExport } from "../../engine/otlp/exporter.ts";
 import { atMostEvery } from "../../engine/shared/at-most-every.ts";
-import type { Sample } from "../../http/routes/metric-registry.ts";
+import type { Sample } from "../../http/routes/metrics.ts";
 import { otlpHeaders, otlpUrl } from "../settings/setting-formats.ts";
 import type { Config } from "../settings/settings.ts";
 import { packageVersion } from "../version.ts";

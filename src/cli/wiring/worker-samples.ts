@@ -1,5 +1,5 @@
 import type { Worker } from "../../engine/worker/worker.ts";
-import type { Sample } from "../../http/routes/metric-registry.ts";
+import type { Sample } from "../../http/routes/metrics.ts";
 
 /** What the worker of this process is doing, for the metrics route. */
 export function workerSamples(worker: Worker): Sample[] {

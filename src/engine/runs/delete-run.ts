@@ -1,7 +1,7 @@
 import type { AuditDraft } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
-import type { DeleteRunResponse } from "../../protocol/runs/deletion-operations.ts";
+import type { DeleteRunResponse } from "../../protocol/runs/api.ts";
 import type { Deletion, Tombstone } from "../../store/port/judgments.ts";
 import type { Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";

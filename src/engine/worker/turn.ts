@@ -1,3 +1,4 @@
+import { correlationIdOf } from "../../formats/gates/gate-digest.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EventDraft, PayloadOf, RunEvent } from "../../protocol/events.ts";
 import { pinsAgain } from "../../protocol/evolve/agent.ts";
@@ -8,7 +9,6 @@ import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import type { RunWrite } from "../../store/port/store.ts";
 import { type ChildPlans, startChild } from "../families/start-child.ts";
-import { correlationIdOf } from "../../formats/gates/gate-digest.ts";
 import { expireInterrupt } from "../gates/decide/close-interrupt.ts";
 import { raiseInterrupt } from "../gates/decide/raise-interrupt.ts";
 import type { Host } from "../host.ts";

@@ -11,8 +11,7 @@ import { FORK_MODES } from "../../protocol/runs/forked-from.ts";
 import { CONFIDENCE_FLOOR } from "../../protocol/runs/orchestrator.ts";
 import type { AuditSettings, HttpDeps } from "../pipeline/deps.ts";
 import { PROTOCOL_VERSIONS } from "../pipeline/protocol-version.ts";
-import { agentSurfaces } from "../routes/agent-surfaces.ts";
-import { agentsFamily } from "../routes/agents-family.ts";
+import { agentSurfaces, agentsFamily } from "./discovery-agents.ts";
 
 export interface Discovered {
   readonly version: string;

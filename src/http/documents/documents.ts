@@ -1,4 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
+import { SCHEMA_MEDIA_TYPE } from "../../protocol/host-operations.ts";
 import {
   isSchemaName,
   SCHEMA_NAMES,
@@ -6,10 +7,10 @@ import {
   schemaDocument,
   schemaIndex,
 } from "../../protocol/published-schemas.ts";
-import { SCHEMA_MEDIA_TYPE } from "../../protocol/schema-operations.ts";
 import type { HttpDeps } from "../pipeline/deps.ts";
-import { etagOf, noneMatch } from "../pipeline/etag.ts";
-import type { Handler, Reply, RequestContext } from "../pipeline/handler.ts";
+import type { Handler, RequestContext } from "../pipeline/handler.ts";
+import type { Reply } from "../pipeline/reply.ts";
+import { etagOf, noneMatch } from "../pipeline/reply.ts";
 import { asyncApiDocument } from "./asyncapi.ts";
 import { discoveredOf, discoveryDocument } from "./discovery.ts";
 import { openApiDocument } from "./openapi.ts";

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from "../../protocol/errors.ts";
 import { EVENT_REPLAYED } from "../../protocol/gates/external-event-api.ts";
-import type { Operation } from "../../protocol/operation.ts";
+import { errorWhenOff, type Operation } from "../../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../../protocol/operations.ts";
 import type { TSchema } from "../../protocol/schema.ts";
 import { type JsonSchema, reference, referredSchemas, schemaOrReference } from "./named-schemas.ts";
@@ -48,7 +48,7 @@ function exampleErrors(): Record<string, JsonSchema> {
 
 function publicOperations(): [OperationId, Operation][] {
   const all = Object.entries(OPERATIONS) as [OperationId, Operation][];
-  return all.filter(([, { gate }]) => gate?.capability !== "conformanceSeams");
+  return all.filter(([, { capability }]) => capability !== "conformanceSeams");
 }
 
 function describe(id: OperationId, operation: Operation): JsonSchema {
@@ -70,11 +70,11 @@ function descriptionOf(operation: Operation): string {
   return [accessText(operation), ...(operation.about === undefined ? [] : [operation.about])].join("\n\n");
 }
 
-function accessText({ access, alsoNeeds, gate }: Operation): string {
+function accessText({ access, alsoNeeds, capability }: Operation): string {
   const scopes = alsoNeeds === undefined ? `scope \`${access}\`` : `scopes \`${access}\` and \`${alsoNeeds}\``;
   const needs = access === "authenticated" ? "Needs any valid key." : `Needs ${scopes}.`;
-  if (gate === undefined) return needs;
-  return `${needs} Served while capability ${gate.capability} is on, otherwise ${ERRORS[gate.off].status}.`;
+  if (capability === undefined) return needs;
+  return `${needs} Served while capability ${capability} is on, otherwise ${ERRORS[errorWhenOff(capability)].status}.`;
 }
 
 const WITH_ETAG: ReadonlySet<OperationId> = new Set([

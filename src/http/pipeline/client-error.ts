@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { answerOn } from "./connections.ts";
-import { envelopeOf } from "./errors.ts";
+import { envelopeOf } from "./reply.ts";
 import { answeredEarly } from "./send.ts";
 
 /** What Node says when a request is none, or not yet one. */

@@ -7,9 +7,9 @@ import type { Authenticator } from "../../engine/identity/authenticate.ts";
 import type { Authorizer } from "../../engine/identity/roles.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";
 import { REQUEST_BYTES_MAX } from "../../formats/reviews/request.ts";
-import type { ReviewService } from "../routes/afp.ts";
-import type { Sample } from "../routes/metric-registry.ts";
-import type { Handler } from "./handler.ts";
+import type { EventRoutes } from "../routes/events.ts";
+import type { Sample } from "../routes/metrics.ts";
+import type { ReviewService } from "../routes/reviews.ts";
 
 /** Everything the HTTP side is given. Built where the process is wired. */
 export interface HttpDeps {
@@ -46,16 +46,6 @@ export interface AuditSettings {
   readonly anchors?: Pick<Anchors, "read">;
   readonly intervalEntries: number;
   readonly intervalSeconds: number;
-}
-
-export interface EventRoutes {
-  readonly streamEvents: Handler;
-  readonly pollEvents: Handler;
-  readonly streamInbox: Handler;
-  readonly streamJudgments: Handler;
-  openStreams(): number;
-  /** Ends streams and waiting polls in a way their clients can resume from. */
-  close(): void | Promise<void>;
 }
 
 /** The part of a pino logger that is used. */

@@ -9,11 +9,10 @@ import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Operation } from "../../protocol/operation.ts";
 import type { IdempotencyKey, IdempotencyOutcome, IdempotencyRecord } from "../../store/port/store.ts";
-import { errorReply, isForClient } from "./errors.ts";
-import type { Reply } from "./handler.ts";
+import type { Reply } from "./reply.ts";
+import { errorReply, isForClient, serialize, type Written } from "./reply.ts";
 import { fillPath } from "./route-pattern.ts";
 import { openReply, sealReply } from "./seal-reply.ts";
-import { serialise, type Written } from "./serialise.ts";
 
 /** A request under its idempotency key. */
 export interface Keyed extends IdempotencyKey {
@@ -183,7 +182,7 @@ export function outcomeOf(
   reply: Written,
   state: "completed" | "terminal-failure" = "completed",
 ): IdempotencyOutcome {
-  const { body: text, contentType } = serialise(reply);
+  const { body: text, contentType } = serialize(reply);
   if (typeof text !== "string") throw new Error("only replies of text can be recorded under an idempotency key");
   const body = sealedWith === undefined ? text : sealReply(text, sealedWith);
   const nowMs = host.nowMs();

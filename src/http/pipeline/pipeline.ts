@@ -7,16 +7,15 @@ import { roomOf } from "../../engine/worker/run-room.ts";
 import { AppError, type ErrorDetails } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Scope } from "../../protocol/identity/scopes.ts";
-import type { Operation } from "../../protocol/operation.ts";
+import { errorWhenOff, type Operation } from "../../protocol/operation.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { parse, type TSchema } from "../../protocol/schema.ts";
-import type { RouteStats } from "../routes/metric-registry.ts";
+import type { RouteStats } from "../routes/metrics.ts";
 import { admitAgain } from "./admission.ts";
 import type { ArrivalRoom } from "./arrival-room.ts";
 import type { BodyRoom } from "./body-room.ts";
 import type { HttpDeps, HttpSettings } from "./deps.ts";
-import { errorReply, internalError, isForClient } from "./errors.ts";
-import type { Handler, Reply } from "./handler.ts";
+import type { Handler } from "./handler.ts";
 import { keyedRequest, oncePerKey } from "./idempotency.ts";
 import type { KeyWatch } from "./key-watch.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -30,11 +29,12 @@ import {
   readTextBody,
 } from "./read-body.ts";
 import { queryReader } from "./read-query.ts";
+import type { Reply, Written } from "./reply.ts";
+import { errorReply, internalError, isForClient } from "./reply.ts";
 import { Context } from "./request-context.ts";
 import { logRequest } from "./request-log.ts";
 import { RequestRoom, unlessLarge } from "./request-room.ts";
 import { type Sending, send } from "./send.ts";
-import type { Written } from "./serialise.ts";
 import type { TapeRoom } from "./tape-room.ts";
 
 export interface PipelineDeps
@@ -97,7 +97,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   const writesItself = operation.tag === "events";
   const looksUpRun =
     operation.looksUpRun !== false && namesRun(operation) && (bodySchema !== undefined || readQuery !== undefined);
-  const gate = closedGate(operation, host);
+  const refuseOff = refusalWhenOff(operation, host);
   const isMeant = verbTest(operation);
   const files = filesRoom();
   const takesBody = bodySchema !== undefined || files !== undefined || operation.takesText === true;
@@ -136,7 +136,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
         host.localWorker?.noteRequest(caller.tenant);
       }
       if (!isMeant(request.raw.url ?? "")) throw new AppError("not_found", { what: "route" });
-      if (gate !== undefined) throw gate();
+      if (refuseOff !== undefined) throw refuseOff();
       if (caller !== undefined) for (const scope of scopes) await authorize(request, caller, scope);
       const act = () => run(request, reply, caller, room);
       const answered = await (files === undefined ? act() : files.during(request.raw, act));
@@ -304,22 +304,22 @@ function checkBody(schema: TSchema, value: unknown, more: ErrorDetails | undefin
 }
 
 /** The seams answer for runs that do not exist; every other route that names a run is about one. */
-function namesRun({ path, gate }: Operation): boolean {
-  return path.includes("{runId}") && gate?.capability !== "conformanceSeams";
+function namesRun({ path, capability }: Operation): boolean {
+  return path.includes("{runId}") && capability !== "conformanceSeams";
 }
 
 /**
- * Whether a path has the verb of the operation as it is written there. The router reads an escaped colon as a plain one, so that something called
- * `x:confirm` would be `x`, confirmed.
+ * Whether a path has the verb of the operation as it is written there. The router reads an escaped colon as a plain one, so that the
+ * name `x:confirm` would be read as `x` with the verb `confirm`.
  */
 function verbTest({ path }: Operation): (url: string) => boolean {
   const [verb] = /:[\w-]+$/.exec(path) ?? [];
   return verb === undefined ? () => true : (url) => url.split("?", 1)[0]?.endsWith(verb) === true;
 }
 
-function closedGate({ gate }: Operation, host: Host): (() => AppError) | undefined {
-  if (gate === undefined || host.capabilities.has(gate.capability)) return undefined;
-  return gate.off === "not_found"
-    ? () => new AppError("not_found", { what: "route" })
-    : () => new AppError("capability_not_provided", { capability: gate.capability });
+/** The refusal of every request while the capability of the operation is off. */
+function refusalWhenOff({ capability }: Operation, host: Host): (() => AppError) | undefined {
+  if (capability === undefined || host.capabilities.has(capability)) return undefined;
+  const code = errorWhenOff(capability);
+  return () => new AppError(code, code === "not_found" ? { what: "route" } : { capability });
 }

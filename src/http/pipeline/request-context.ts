@@ -9,10 +9,11 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { STREAM_DEFAULTS } from "../streams/stream-settings.ts";
 import { cutWhenStalled } from "./cut-when-stalled.ts";
-import type { LongAnswer, Reply, RequestContext } from "./handler.ts";
+import type { RequestContext } from "./handler.ts";
 import { type Keyed, outcomeOf } from "./idempotency.ts";
 import { VERSION_HEADER } from "./protocol-version.ts";
 import type { Body } from "./read-body.ts";
+import type { LongAnswer, Reply } from "./reply.ts";
 
 const NO_BYTES = new Uint8Array();
 

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { serializeFor } from "../../engine/families/serialize.ts";
 import type { Store } from "../../store/port/store.ts";
-import type { Reply, RequestContext } from "./handler.ts";
+import type { RequestContext } from "./handler.ts";
+import type { Reply } from "./reply.ts";
 
 export interface ListAnswer {
   /** The texts around the elements. */

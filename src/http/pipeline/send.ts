@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
 import { VERSION_HEADER } from "./protocol-version.ts";
-import { serialise, type Written } from "./serialise.ts";
+import { serialize, type Written } from "./reply.ts";
 
 export interface Sending {
   readonly requestId: string;
@@ -18,7 +18,7 @@ export interface Sending {
 export function send(response: ServerResponse, reply: Written, sending: Sending): void {
   if (response.headersSent || response.destroyed) return;
   const { status, headers: own } = reply;
-  const { body, contentType } = serialise(reply);
+  const { body, contentType } = serialize(reply);
   const headers = ["x-request-id", sending.requestId, "x-content-type-options", "nosniff"];
   if (sending.isPage === undefined || "json" in reply) headers.push(VERSION_HEADER, PROTOCOL_VERSION);
   if (own?.["cache-control"] === undefined) headers.push("cache-control", sending.cacheControl);

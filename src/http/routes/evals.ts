@@ -1,8 +1,11 @@
 import type { Authorizer } from "../../engine/identity/roles.ts";
 import { annotationView } from "../../engine/judgments/annotation-view.ts";
+import { createCalibration } from "../../evals/calibration/create-calibration.ts";
+import { getCertificate, listCertificates } from "../../evals/calibration/view-certificates.ts";
 import { judgeTask } from "../../evals/override/judge-task.ts";
 import { keepBaselineFile } from "../../evals/run/baseline.ts";
 import { evalReport, evalSummary } from "../../evals/run/eval-report.ts";
+import type { EvalServices } from "../../evals/run/eval-run.ts";
 import {
   exportBaseline,
   getBaseline,
@@ -13,109 +16,62 @@ import {
 import { getEval, listEvals } from "../../evals/run/read-evals.ts";
 import { evalTaskBodies } from "../../evals/run/task-bodies.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type {
-  BaselineListQuery,
-  EvalListQuery,
-  EvalReportQuery,
-  SetBaselineRequest,
-} from "../../protocol/evals/eval-baseline.ts";
-import type { JudgeTaskRequest } from "../../protocol/evals/eval-override.ts";
 import { EVAL_OPERATIONS } from "../../protocol/evals/operations.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
-import { callerOf, type Handler, type Reply, type RequestContext } from "../pipeline/handler.ts";
-
-const getEvalSummaryRoute: Handler = async (context) => {
-  const { runId = "" } = context.params;
-  return { status: 200, json: await evalSummary(context.host, callerOf(context), runId) };
-};
-
-const listEvalsRoute: Handler = async (context) => ({
-  status: 200,
-  json: await listEvals(context.host, callerOf(context), context.query as EvalListQuery),
-});
-
-const getEvalRoute: Handler = async (context) => {
-  const { runId = "" } = context.params;
-  return { status: 200, json: await getEval(context.host, callerOf(context), runId) };
-};
-
-/** Figures for readers of runs; what was said in it only for those who may read bodies. */
-function getEvalReportRoute(authorizer: Pick<Authorizer, "authorize">): Handler {
-  return async (context) => {
-    const { runId = "" } = context.params;
-    const content = (context.query as EvalReportQuery).content === "true";
-    if (content) await authorizer.authorize(callerOf(context), EVAL_OPERATIONS.getEvalTaskBodies.access);
-    return { status: 200, json: await evalReport(context.host, callerOf(context), runId, { content }) };
-  };
-}
-
-const getEvalTaskBodiesRoute: Handler = async (context) => {
-  const { runId = "", taskId = "" } = context.params;
-  return { status: 200, json: await evalTaskBodies(context.host, callerOf(context), runId, taskId) };
-};
-
-const judgeEvalTaskRoute: Handler = async (context) => {
-  const { host, params, body } = context;
-  if (!host.capabilities.has("feedback")) throw new AppError("capability_not_provided", { capability: "feedback" });
-  const { runId = "", taskId = "" } = params;
-  const reply = (record: AnnotationRecord): Reply => ({ status: 201, json: annotationView(record) });
-  const request = body as JudgeTaskRequest;
-  const record = context.recorder(reply);
-  return reply(await judgeTask(host, { caller: callerOf(context), runId, taskId, request, record }));
-};
-
-const listBaselinesRoute: Handler = async (context) => ({
-  status: 200,
-  json: await listBaselines(context.host, callerOf(context), context.query as BaselineListQuery),
-});
-
-const getBaselineRoute: Handler = async (context) => ({
-  status: 200,
-  json: await getBaseline(context.host, callerOf(context), baselineIn(context)),
-});
-
-const setBaselineRoute: Handler = async (context) => {
-  const named = context.body as SetBaselineRequest;
-  return { status: 200, json: await setBaseline(context.host, callerOf(context), baselineIn(context), named) };
-};
-
-const exportBaselineRoute: Handler = async (context) => ({
-  status: 200,
-  json: await exportBaseline(context.host, callerOf(context), baselineIn(context)),
-});
-
-const keepBaselineFileRoute: Handler = async (context) => {
-  const { sha256: fileSha256 = "" } = context.params;
-  await keepBaselineFile(context.host, callerOf(context), fileSha256, context.body);
-  return { status: 200, json: { fileSha256 } };
-};
-
-const removeBaselineRoute: Handler = async (context) => {
-  await removeBaseline(context.host, callerOf(context), baselineIn(context));
-  return { status: 204, raw: null };
-};
-
-function baselineIn({ params }: RequestContext) {
-  const { suiteId = "", baseline: name = "" } = params;
-  return { suiteId, name };
-}
+import { type HandlersOf, recordedReply } from "../pipeline/handler.ts";
+import { created, NO_CONTENT, ok, type Reply } from "../pipeline/reply.ts";
 
 export function evalRoutes(
   authorizer: Pick<Authorizer, "authorize">,
-): Readonly<Record<keyof typeof EVAL_OPERATIONS, Handler>> {
-  return { ...ROUTES, getEvalReport: getEvalReportRoute(authorizer) };
+  services: EvalServices,
+): HandlersOf<typeof EVAL_OPERATIONS> {
+  return {
+    getEvalSummary: async ({ host, caller, params }) => ok(await evalSummary(host, caller, params.runId)),
+    listEvals: async ({ host, caller, query }) => ok(await listEvals(host, caller, query)),
+    getEval: async ({ host, caller, params }) => ok(await getEval(host, caller, params.runId)),
+    // Figures are for readers of runs; texts take the scope that reads bodies.
+    getEvalReport: async ({ host, caller, params, query }) => {
+      const content = query.content === "true";
+      if (content) await authorizer.authorize(caller, EVAL_OPERATIONS.getEvalTaskBodies.access);
+      return ok(await evalReport(host, caller, params.runId, { content }));
+    },
+    getEvalTaskBodies: async ({ host, caller, params }) =>
+      ok(await evalTaskBodies(host, caller, params.runId, params.taskId)),
+    judgeEvalTask: (context) =>
+      recordedReply(context, judged, async (record) => {
+        const { host, caller, params, body: request } = context;
+        if (!host.capabilities.has("feedback")) {
+          throw new AppError("capability_not_provided", { capability: "feedback" });
+        }
+        return judgeTask(host, { caller, ...params, request, record });
+      }),
+    listBaselines: async ({ host, caller, query }) => ok(await listBaselines(host, caller, query)),
+    getBaseline: async ({ host, caller, params }) => ok(await getBaseline(host, caller, baselineIn(params))),
+    exportBaseline: async ({ host, caller, params }) => ok(await exportBaseline(host, caller, baselineIn(params))),
+    keepBaselineFile: async ({ host, caller, params: { sha256: fileSha256 }, body }) => {
+      await keepBaselineFile(host, caller, fileSha256, body);
+      return ok({ fileSha256 });
+    },
+    setBaseline: async ({ host, caller, params, body }) =>
+      ok(await setBaseline(host, caller, baselineIn(params), body)),
+    removeBaseline: async ({ host, caller, params }) => {
+      await removeBaseline(host, caller, baselineIn(params));
+      return NO_CONTENT;
+    },
+    calibrateJudge: (context) =>
+      recordedReply(context, created, (record) => {
+        return createCalibration(context.host, services, { caller: context.caller, request: context.body, record });
+      }),
+    listCertificates: async ({ host, caller, query }) => ok(await listCertificates(host, services, caller, query)),
+    getCertificate: async ({ host, caller, params }) =>
+      ok(await getCertificate(host, services, caller, params.certificateId)),
+  };
 }
 
-const ROUTES = {
-  getEvalSummary: getEvalSummaryRoute,
-  listEvals: listEvalsRoute,
-  getEval: getEvalRoute,
-  getEvalTaskBodies: getEvalTaskBodiesRoute,
-  judgeEvalTask: judgeEvalTaskRoute,
-  listBaselines: listBaselinesRoute,
-  getBaseline: getBaselineRoute,
-  exportBaseline: exportBaselineRoute,
-  keepBaselineFile: keepBaselineFileRoute,
-  setBaseline: setBaselineRoute,
-  removeBaseline: removeBaselineRoute,
-};
+function judged(record: AnnotationRecord): Reply {
+  return created(annotationView(record));
+}
+
+function baselineIn({ suiteId, baseline: name }: { readonly suiteId: string; readonly baseline: string }) {
+  return { suiteId, name };
+}

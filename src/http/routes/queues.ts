@@ -6,45 +6,27 @@ import { adjudicate, judge } from "../../engine/queues/judge-items.ts";
 import { createQueue, listQueues, readQueue, updateQueue } from "../../engine/queues/manage-queues.ts";
 import { nextItem } from "../../engine/queues/next-item.ts";
 import { readAgreement } from "../../engine/queues/read-agreement.ts";
-import type { AgreementQuery } from "../../protocol/queues/agreement-api.ts";
-import type {
-  AddItemsRequest,
-  CreateQueueRequest,
-  LeaseRequest,
-  QueueItemListQuery,
-  QueueItemView,
-  QueueListQuery,
-  UpdateQueueRequest,
-} from "../../protocol/queues/api.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { QueueItemView } from "../../protocol/queues/api.ts";
 import type { QUEUE_OPERATIONS } from "../../protocol/queues/operations.ts";
-import { callerOf, type Handler, type Reply, type RequestContext } from "../pipeline/handler.ts";
+import { type HandlersOf, type RequestContext, recordedReply } from "../pipeline/handler.ts";
+import { created, ok, type Reply } from "../pipeline/reply.ts";
 
-export const QUEUE_ROUTES: Readonly<Record<keyof typeof QUEUE_OPERATIONS, Handler>> = {
-  createQueue: async (context) => {
-    const request = context.body as CreateQueueRequest;
-    return created(await createQueue(context.host, callerOf(context), request, context.recorder(created)));
-  },
-  listQueues: async (context) => ok(await listQueues(context.host, callerOf(context), context.query as QueueListQuery)),
-  getQueue: async (context) => ok(await readQueue(context.host, callerOf(context), queueIdOf(context))),
-  updateQueue: async (context) => {
-    const request = context.body as UpdateQueueRequest;
-    const caller = callerOf(context);
-    return ok(await updateQueue(context.host, caller, queueIdOf(context), request, context.recorder(ok)));
-  },
-  addQueueItems: async (context) => {
-    const request = context.body as AddItemsRequest;
-    return ok(await addItems(context.host, { ...asked(context), request, record: context.recorder(ok) }));
-  },
-  listQueueItems: async (context) => {
-    const query = context.query as QueueItemListQuery;
-    return ok(await listItems(context.host, callerOf(context), queueIdOf(context), query));
-  },
-  getQueueItem: async (context) =>
-    ok(await readItem(context.host, callerOf(context), queueIdOf(context), itemIdOf(context))),
-  nextQueueItem: async (context) => {
-    const request = context.body as LeaseRequest;
-    return ok(await nextItem(context.host, { ...asked(context), request, record: context.recorder(ok) }));
-  },
+export const QUEUE_ROUTES: HandlersOf<typeof QUEUE_OPERATIONS> = {
+  createQueue: (context) =>
+    recordedReply(context, created, (record) => createQueue(context.host, context.caller, context.body, record)),
+  listQueues: async ({ host, caller, query }) => ok(await listQueues(host, caller, query)),
+  getQueue: async ({ host, caller, params }) => ok(await readQueue(host, caller, params.queueId)),
+  updateQueue: (context) =>
+    recordedReply(context, ok, (record) => {
+      return updateQueue(context.host, context.caller, context.params.queueId, context.body, record);
+    }),
+  addQueueItems: (context) =>
+    recordedReply(context, ok, (record) => addItems(context.host, { ...commandOf(context), record })),
+  listQueueItems: async ({ host, caller, params, query }) => ok(await listItems(host, caller, params.queueId, query)),
+  getQueueItem: async ({ host, caller, params }) => ok(await readItem(host, caller, params.queueId, params.itemId)),
+  nextQueueItem: (context) =>
+    recordedReply(context, ok, (record) => nextItem(context.host, { ...commandOf(context), record })),
   judgeQueueItem: changing(judge),
   renewQueueItem: changing(renewLease),
   releaseQueueItem: changing(release),
@@ -52,36 +34,23 @@ export const QUEUE_ROUTES: Readonly<Record<keyof typeof QUEUE_OPERATIONS, Handle
   requeueItem: changing(requeue),
   closeQueueItem: changing(close),
   adjudicateItem: changing(adjudicate),
-  getQueueAgreement: async (context) => {
-    const query = context.query as AgreementQuery;
-    return ok(await readAgreement(context.host, callerOf(context), queueIdOf(context), query));
-  },
+  getQueueAgreement: async ({ host, caller, params, query }) =>
+    ok(await readAgreement(host, caller, params.queueId, query)),
 };
 
-function changing<Request>(change: (host: Host, command: ItemCommand<Request>) => Promise<QueueItemView>): Handler {
-  return async (context) => {
-    const request = context.body as Request;
-    const command = { ...asked(context), itemId: itemIdOf(context), request, record: context.recorder(ok) };
-    return ok(await change(context.host, command));
-  };
+interface Command<Request, Name extends string> extends Pick<RequestContext, "host" | "recorder"> {
+  readonly caller: Caller;
+  readonly params: { readonly [name in Name]: string };
+  readonly body: Request;
 }
 
-function asked(context: RequestContext) {
-  return { caller: callerOf(context), queueId: queueIdOf(context) };
+function changing<Request>(change: (host: Host, command: ItemCommand<Request>) => Promise<QueueItemView>) {
+  return (context: Command<Request, "queueId" | "itemId">): Promise<Reply> =>
+    recordedReply(context, ok, (record) => {
+      return change(context.host, { ...commandOf(context), itemId: context.params.itemId, record });
+    });
 }
 
-function queueIdOf({ params }: RequestContext): string {
-  return params["queueId"] ?? "";
-}
-
-function itemIdOf({ params }: RequestContext): string {
-  return params["itemId"] ?? "";
-}
-
-function ok(json: unknown): Reply {
-  return { status: 200, json };
-}
-
-function created(json: unknown): Reply {
-  return { status: 201, json };
+function commandOf<Request>({ caller, params, body }: Command<Request, "queueId">) {
+  return { caller, queueId: params.queueId, request: body };
 }

@@ -1,29 +1,35 @@
+import type { Authorizer } from "../../engine/identity/roles.ts";
+import { addFromRun } from "../../evals/add-from/add-from-run.ts";
+import { listTaskLinks } from "../../evals/add-from/task-links.ts";
+import type { EvalServices } from "../../evals/run/eval-run.ts";
 import { listSuites } from "../../evals/suite/stored-suite.ts";
 import { putSuite, readSuite } from "../../evals/suite/suite-store.ts";
-import type { SuiteListQuery } from "../../protocol/evals/suite-api.ts";
+import { EVAL_OPERATIONS } from "../../protocol/evals/operations.ts";
 import type { SUITE_OPERATIONS } from "../../protocol/evals/suite-operations.ts";
-import { callerOf, type Handler } from "../pipeline/handler.ts";
+import { type HandlersOf, recordedReply } from "../pipeline/handler.ts";
+import { created, createdOrFound, ok } from "../pipeline/reply.ts";
 
-const listSuitesRoute: Handler = async (context) => {
-  const { tenant } = callerOf(context);
-  return { status: 200, json: await listSuites(context.host, tenant, context.query as SuiteListQuery) };
-};
-
-const putSuiteRoute: Handler = async (context) => {
-  const { suiteRef: ref = "" } = context.params;
-  const json = await putSuite(context.host, { caller: callerOf(context), ref, bytes: context.bodyBytes });
-  return { status: json.created ? 201 : 200, json };
-};
-
-/** The author's text: what was reviewed is what is read. */
-const getSuiteRoute: Handler = async (context) => {
-  const { suiteRef = "" } = context.params;
-  const { text } = await readSuite(context.host, callerOf(context).tenant, suiteRef);
-  return { status: 200, raw: text, contentType: "application/json" };
-};
-
-export const SUITE_ROUTES: Readonly<Record<keyof typeof SUITE_OPERATIONS, Handler>> = {
-  listSuites: listSuitesRoute,
-  putSuite: putSuiteRoute,
-  getSuite: getSuiteRoute,
-};
+export function suiteRoutes(
+  authorizer: Pick<Authorizer, "authorize">,
+  { agents, memory }: EvalServices,
+): HandlersOf<typeof SUITE_OPERATIONS> {
+  return {
+    listSuites: async ({ host, caller, query }) => ok(await listSuites(host, caller.tenant, query)),
+    putSuite: async ({ host, caller, params, bodyBytes: bytes }) =>
+      createdOrFound(await putSuite(host, { caller, ref: params.suiteRef, bytes })),
+    // The author's text: readers get the text that was reviewed.
+    getSuite: async ({ host, caller, params }) => {
+      const { text } = await readSuite(host, caller.tenant, params.suiteRef);
+      return { status: 200, raw: text, contentType: "application/json" };
+    },
+    addTaskFromRun: (context) =>
+      recordedReply(context, context.body.check === true ? ok : created, async (record) => {
+        const { host, caller, body: request } = context;
+        // A task holds texts of the run.
+        await authorizer.authorize(caller, "runs:read");
+        const mayReadBodies = () => authorizer.authorize(caller, EVAL_OPERATIONS.getEvalTaskBodies.access);
+        return addFromRun(host, { caller, request, agents, memory, mayReadBodies, record });
+      }),
+    listTaskLinks: async ({ host, caller, query }) => ok(await listTaskLinks(host.store, caller, query)),
+  };
+}

@@ -1,78 +1,76 @@
 import { visibleRun } from "../../engine/execute.ts";
+import type { Authorizer } from "../../engine/identity/roles.ts";
+import { identityOf } from "../../engine/runs/run-identity.ts";
 import { importTape } from "../../engine/tapes/import-tape.ts";
+import { pastRows, pullSidecar } from "../../engine/tapes/pull-sidecar.ts";
+import { pushSidecar } from "../../engine/tapes/push-sidecar.ts";
 import { storeBody } from "../../engine/tapes/store-body.ts";
 import { listTapes, tapeDetails, visibleTape } from "../../engine/tapes/tape-info.ts";
 import { tapeOfRun } from "../../engine/tapes/tape-of-run.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type {
-  ImportTapeRequest,
-  ImportTapeResponse,
-  StoreBodyRequest,
-  TapeListQuery,
-} from "../../protocol/tapes/api.ts";
 import type { TAPE_OPERATIONS } from "../../protocol/tapes/operations.ts";
 import { TAPE_BODY } from "../../store/port/tapes.ts";
-import { callerOf, type Handler, type Reply, runOf } from "../pipeline/handler.ts";
-import { sendList } from "../pipeline/send-list.ts";
-import { downloaded } from "./artifacts.ts";
+import { type HandlersOf, recordedReply } from "../pipeline/handler.ts";
+import { created, createdOrFound, download, ok } from "../pipeline/reply.ts";
+import { jsonPages, pagesOf, sendList } from "../pipeline/send-list.ts";
 
-const importTapeRoute: Handler = async (context) => {
-  const request = context.body as ImportTapeRequest;
-  const record = context.recorder(imported);
-  return imported(await importTape(context.host, { caller: callerOf(context), request, record }));
-};
-
-function imported(json: ImportTapeResponse): Reply {
-  return { status: json.created ? 201 : 200, json };
+interface TapeDeps {
+  readonly authorizer: Pick<Authorizer, "authorize">;
+  readonly version: string;
 }
 
-const listTapesRoute: Handler = async (context) => {
-  return { status: 200, json: await listTapes(context.host, callerOf(context), context.query as TapeListQuery) };
-};
-
-const getTapeRoute: Handler = async (context) => {
-  const { runId = "" } = context.params;
-  return { status: 200, json: await tapeDetails(context.host, callerOf(context), runId) };
-};
-
-function exportTapeRoute(version: string): Handler {
-  return async (context) => {
-    const { host, params } = context;
-    const caller = callerOf(context);
-    const run = await visibleRun(host, caller, params["runId"] ?? "");
-    const items = tapeOfRun(host, caller, run, version);
-    return sendList(context, { before: "", items, between: "\n", after: "\n", contentType: "application/x-ndjson" });
-  };
-}
-
-const storeTapeBodyRoute: Handler = async (context) => {
-  const request = context.body as StoreBodyRequest;
-  const record = context.recorder(created);
-  const command = { caller: callerOf(context), run: runOf(context), request, record };
-  return created(await storeBody(context.host, command));
-};
-
-function created(json: unknown): Reply {
-  return { status: 201, json };
-}
-
-const getTapeBodyRoute: Handler = async (context) => {
-  const { host, params } = context;
-  const { runId = "", hash = "" } = params;
-  const caller = callerOf(context);
-  await visibleTape(host, caller, runId);
-  const body = await host.store.readArtifact(caller, runId, hash);
-  if (body?.artifactType !== TAPE_BODY) throw new AppError("not_found", { what: "body", runId, hash });
-  return downloaded(body);
-};
-
-export function tapeRoutes(version: string): Readonly<Record<keyof typeof TAPE_OPERATIONS, Handler>> {
+export function tapeRoutes({ authorizer, version }: TapeDeps): HandlersOf<typeof TAPE_OPERATIONS> {
   return {
-    importTape: importTapeRoute,
-    listTapes: listTapesRoute,
-    getTape: getTapeRoute,
-    exportTape: exportTapeRoute(version),
-    storeTapeBody: storeTapeBodyRoute,
-    getTapeBody: getTapeBodyRoute,
+    importTape: (context) =>
+      recordedReply(context, createdOrFound, (record) => {
+        return importTape(context.host, { caller: context.caller, request: context.body, record });
+      }),
+    listTapes: async ({ host, caller, query }) => ok(await listTapes(host, caller, query)),
+    getTape: async ({ host, caller, params }) => ok(await tapeDetails(host, caller, params.runId)),
+    exportTape: async (context) => {
+      const { host, caller, params } = context;
+      const items = tapeOfRun(host, caller, await visibleRun(host, caller, params.runId), version);
+      return sendList(context, { before: "", items, between: "\n", after: "\n", contentType: "application/x-ndjson" });
+    },
+    storeTapeBody: (context) =>
+      recordedReply(context, created, (record) => {
+        return storeBody(context.host, { caller: context.caller, run: context.run, request: context.body, record });
+      }),
+    getTapeBody: async ({ host, caller, params: { runId, hash } }) => {
+      await visibleTape(host, caller, runId);
+      const body = await host.store.readArtifact(caller, runId, hash);
+      if (body?.artifactType !== TAPE_BODY) throw new AppError("not_found", { what: "body", runId, hash });
+      return download(body);
+    },
+    pushSidecar: (context) =>
+      recordedReply(context, ok, (record) => {
+        const { host, caller, run, body: request } = context;
+        const mayImport = () => authorizer.authorize(caller, "judgments:import");
+        return pushSidecar(host, { caller, run: identityOf(run), request, mayImport, record });
+      }),
+    pullSidecar: async (context) => {
+      const { host, caller, params } = context;
+      const text = await pullSidecar(host, caller, identityOf(await visibleRun(host, caller, params.runId)));
+      const contentType = "text/plain; charset=utf-8";
+      return sendList(context, { before: "", items: pieces(text), between: "", after: "", contentType });
+    },
+    listPastRows: async (context) => {
+      const { host, caller, params } = context;
+      const rows = await pastRows(host, caller, identityOf(await visibleRun(host, caller, params.runId)));
+      return sendList(context, { before: '{"rows":[', items: jsonPages(pagesOf(rows)), after: "]}" });
+    },
   };
+}
+
+const PIECE_CHARACTERS = 1 << 18;
+
+/** A file may be long; it is sent in pieces, as the client takes them. */
+async function* pieces(text: string): AsyncGenerator<readonly string[]> {
+  for (let start = 0; start < text.length; ) {
+    // Never between two surrogates: halves cannot be encoded.
+    const end = Math.min(text.length, start + PIECE_CHARACTERS);
+    const cut = text.slice(start, end).isWellFormed() ? end : end - 1;
+    yield [text.slice(start, cut)];
+    start = cut;
+  }
 }

@@ -1,21 +1,24 @@
 import { EVAL_MODES } from "../evals/eval-suite.ts";
-import { type Operation, PROTECTED } from "../operation.ts";
+import { operations } from "../operation.ts";
 import { EventListResponse } from "../runs/api.ts";
-import { Span } from "../runs/bundle-api.ts";
+import { DebugBundle, ExportBundleRequest, Span } from "../runs/bundle-api.ts";
+import { MockAnswer } from "../runs/mock-provider.ts";
 import { RunSnapshot } from "../runs/snapshot.ts";
-import { JsonObject, open, Type } from "../schema.ts";
+import { Count, JsonObject, open, Type } from "../schema.ts";
 
 const ShortText = Type.String({ maxLength: 256 });
 
-/** Routes that exist for conformance suites only, with `--conformance-seams`. They drive the production code. */
-export const CONFORMANCE_OPERATIONS = {
-  seamListEvents: {
+const Name = Type.String({ minLength: 1, maxLength: 256 });
+
+const common = { tag: "conformance seams", capability: "conformanceSeams" } as const;
+
+/** Routes for conformance suites only, served with `--conformance-seams`. They drive the production code. */
+export const CONFORMANCE_OPERATIONS = operations(common, {
+  conformanceListEvents: {
     method: "GET",
     path: "/v1/host/sample/test/runs/{runId}/events",
-    tag: "conformance seams",
     summary: "The raw event log of a run of the caller's tenant; empty for an unknown id.",
     access: "runs:read",
-    gate: { capability: "conformanceSeams", off: "not_found" },
     query: Type.Object(
       {
         type: Type.Optional(Type.String()),
@@ -26,47 +29,35 @@ export const CONFORMANCE_OPERATIONS = {
       open,
     ),
     success: { status: 200, schema: EventListResponse },
-    errors: [...PROTECTED],
   },
-  seamListSpans: {
+  conformanceListSpans: {
     method: "GET",
     path: "/v1/host/sample/test/otel/spans",
-    tag: "conformance seams",
     summary: "The spans of a run of the caller's tenant, as its debug bundle has them; none for an unknown id.",
     access: "runs:read",
-    gate: { capability: "conformanceSeams", off: "not_found" },
     query: Type.Object({ runId: Type.String({ minLength: 1, maxLength: 256 }) }, open),
     success: { status: 200, schema: Type.Object({ spans: Type.Array(Span) }, { additionalProperties: false }) },
-    errors: [...PROTECTED, "validation_error"],
   },
-  seamReset: {
+  conformanceReset: {
     method: "POST",
     path: "/v1/host/sample/test/reset",
-    tag: "conformance seams",
     summary: "Clears the state of the seams.",
     access: "authenticated",
-    gate: { capability: "conformanceSeams", off: "not_found" },
     success: { status: 200, schema: JsonObject },
-    errors: ["unauthenticated"],
   },
-  seamDecide: {
+  conformanceDecide: {
     method: "POST",
     path: "/v1/host/sample/authorization/decide",
-    tag: "conformance seams",
     summary: "Whether a principal of the caller's tenant may act; unknown principals and roles may not.",
     access: "authenticated",
-    gate: { capability: "conformanceSeams", off: "not_found" },
     body: Type.Object({ principal: ShortText, action: ShortText, resource: Type.Optional(Type.String()) }, open),
     success: { status: 200, schema: Type.Object({ allowed: Type.Boolean() }, open) },
-    errors: ["unauthenticated", "validation_error"],
   },
-  seamApprovalGate: {
+  conformanceApprovalGate: {
     method: "POST",
     path: "/v1/host/sample/governance/approval-gate",
-    tag: "conformance seams",
     summary: "Decides a governed gate of a fresh run as the named principal, and returns the outcome.",
     access: "approvals:respond",
-    gate: { capability: "conformanceSeams", off: "not_found" },
     body: Type.Object(
       {
         scenario: Type.Enum(["unauthorized-grant", "grant", "reject", "override", "quorum"]),
@@ -76,15 +67,13 @@ export const CONFORMANCE_OPERATIONS = {
       open,
     ),
     success: { status: 200, schema: Type.Object({ released: Type.Boolean() }, open) },
-    errors: [...PROTECTED, "validation_error", "INVALID_RESUME_VALUE"],
+    errors: ["INVALID_RESUME_VALUE"],
   },
-  seamEvalRun: {
+  conformanceEvalRun: {
     method: "POST",
     path: "/v1/host/sample/agents/eval-run",
-    tag: "conformance seams",
     summary: "Evaluates an agent with a suite made for the purpose, and waits for the end.",
     access: "runs:create",
-    gate: { capability: "conformanceSeams", off: "not_found" },
     body: Type.Object(
       {
         agentId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
@@ -94,15 +83,13 @@ export const CONFORMANCE_OPERATIONS = {
       open,
     ),
     success: { status: 200, schema: Type.Object({ runId: Type.String() }, open) },
-    errors: [...PROTECTED, "validation_error", "capability_not_provided", "not_found"],
+    errors: ["capability_not_provided"],
   },
-  seamDeploymentTransition: {
+  conformanceDeploymentTransition: {
     method: "POST",
     path: "/v1/host/sample/agents/deployment-transition",
-    tag: "conformance seams",
     summary: "Deploys an agent, or fails to, and returns the outcome.",
     access: "deploy:promote",
-    gate: { capability: "conformanceSeams", off: "not_found" },
     body: Type.Object(
       {
         scenario: Type.Enum(["promote", "unauthorized", "eval-gate-unmet", "channel-pin"]),
@@ -117,26 +104,126 @@ export const CONFORMANCE_OPERATIONS = {
       open,
     ),
     success: { status: 200, schema: JsonObject },
-    errors: [...PROTECTED, "validation_error", "not_found", "no_active_deployment", "tenant_mismatch"],
+    errors: ["no_active_deployment", "tenant_mismatch"],
   },
-  seamOwnedRun: {
+  conformanceOwnedRun: {
     method: "GET",
     path: "/v1/host/sample/identity/owned-run",
-    tag: "conformance seams",
     summary: "A snapshot of a run the caller owns, made if need be.",
     access: "runs:read",
-    gate: { capability: "conformanceSeams", off: "not_found" },
     success: { status: 200, schema: RunSnapshot },
-    errors: [...PROTECTED],
   },
-  seamCrossWorkspaceRead: {
+  conformanceCrossWorkspaceRead: {
     method: "POST",
     path: "/v1/host/sample/identity/cross-workspace-read",
-    tag: "conformance seams",
     summary: "Reads a run of one workspace as a principal of another; always refused.",
     access: "runs:read",
-    gate: { capability: "conformanceSeams", off: "not_found" },
     success: { status: 200 },
-    errors: [...PROTECTED, "not_found"],
   },
-} as const satisfies Record<string, Operation>;
+  conformanceLiveInvoke: {
+    method: "POST",
+    path: "/v1/host/sample/agents/live-invoke",
+    summary: "Asks an agent in a run made for the purpose, and waits for the end.",
+    access: "runs:create",
+    body: Type.Object(
+      {
+        agentId: Type.Optional(Name),
+        source: Type.Optional(Type.Enum(["workflow-node", "run-api"])),
+        returnSchemaRef: Type.Optional(Type.Unknown()),
+        forceInvalidResult: Type.Optional(Type.Boolean()),
+        attemptTool: Type.Optional(Name),
+      },
+      open,
+    ),
+    success: {
+      status: 200,
+      schema: Type.Object({ runId: Name, invocationId: Name, outcome: Type.Optional(Name) }, open),
+    },
+    errors: ["capability_required", "no_active_deployment"],
+  },
+  conformanceToolHooks: {
+    method: "POST",
+    path: "/v1/host/sample/toolhooks/invoke",
+    summary: "Has an agent ask for a tool, and returns what is recorded before and after the call, without content.",
+    access: "runs:create",
+    body: Type.Object(
+      {
+        agentId: Type.Optional(Name),
+        toolName: Type.Optional(Name),
+        toolId: Type.Optional(Name),
+        tool: Type.Optional(Name),
+        args: Type.Optional(Type.Unknown()),
+        arguments: Type.Optional(Type.Unknown()),
+      },
+      open,
+    ),
+    success: {
+      status: 200,
+      schema: Type.Object(
+        {
+          runId: Name,
+          called: Type.Boolean(),
+          toolCalled: Type.Object({ argsHash: Name }, open),
+          toolReturned: Type.Object({ status: Name }, open),
+        },
+        open,
+      ),
+    },
+    errors: ["capability_required", "no_active_deployment"],
+  },
+  conformanceMockAi: {
+    method: "POST",
+    path: "/v1/host/sample/test/mock-ai/program",
+    summary: "Stages what the mock provider answers next at a node, once each and in order.",
+    access: "runs:create",
+    body: Type.Object(
+      {
+        nodeId: Name,
+        program: Type.Array(MockAnswer, { maxItems: 100 }),
+      },
+      open,
+    ),
+    success: { status: 200, schema: Type.Object({ nodeId: Name, staged: Count }, open) },
+    errors: ["capability_not_provided"],
+  },
+  conformanceProviderUsage: {
+    method: "POST",
+    path: "/v1/host/sample/test/emit-provider-usage",
+    summary: "Records provider usage as posted, under the named run or a new one of that id, and returns the event.",
+    access: "runs:create",
+    body: Type.Object(
+      {
+        runId: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$" })),
+        payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      },
+      open,
+    ),
+    success: { status: 200, schema: Type.Object({ runId: Name }, open) },
+    errors: ["provider_usage_credential_leak", "run_state_conflict", "run_version_conflict", "engine_version_mismatch"],
+  },
+  conformanceSurface: {
+    method: "POST",
+    path: "/v1/host/sample/test/surface",
+    summary: "Whether a surface is served; with op, an operation on it: register, list or unregister webhooks.",
+    access: "authenticated",
+    body: Type.Object({ surface: Name, op: Type.Optional(Name) }, open),
+    success: { status: 200, schema: Type.Object({ surface: Name }, open) },
+    errors: ["forbidden", "webhook_url_rejected", "tenant_mismatch", "subscription_not_found"],
+  },
+  conformanceCacheKey: {
+    method: "POST",
+    path: "/v1/host/sample/test/llm-cache-key",
+    summary: "A key that is the same for requests that mean the same, and tells nothing of them.",
+    access: "authenticated",
+    body: Type.Object({ model: Type.String({ minLength: 1, maxLength: 256 }) }, open),
+    success: { status: 200, schema: Type.Object({ cacheKey: Name }, open) },
+  },
+  conformanceExportBundle: {
+    method: "POST",
+    path: "/v1/host/sample/test/debug-bundle/export",
+    summary: "The debug bundle of a run of the caller's tenant.",
+    access: "runs:read",
+    body: ExportBundleRequest,
+    success: { status: 200, schema: DebugBundle },
+  },
+});

@@ -1,48 +1,61 @@
-import type { ErrorCode } from "../errors.ts";
-import { BODY, type Operation, PROTECTED } from "../operation.ts";
+import { operations } from "../operation.ts";
 import { AgentEvalSuite } from "./eval-suite.ts";
 import { PutSuiteResponse, SuiteListQuery, SuitePage } from "./suite-api.ts";
+import { AddedTask, AddFromRequest, TaskLinkPage, TaskLinkQuery } from "./suite-growth.ts";
 
-const gate = { capability: "evalSuite", off: "not_found" } as const;
-const tag = "evals";
-const READS: readonly ErrorCode[] = [...PROTECTED, "not_found", "validation_error"];
 const SUITES = "/v1/host/assay/suites";
 
-/** Suites that agents are evaluated with. One that is here under an id and a version never changes. */
-export const SUITE_OPERATIONS = {
+const common = { tag: "evals", capability: "evalSuite" } as const;
+
+/** Suites that agents are evaluated with. A suite under an id and a version never changes. */
+export const SUITE_OPERATIONS = operations(common, {
   listSuites: {
     method: "GET",
     path: SUITES,
-    tag,
     summary: "The suites this key can evaluate with, by id and version; those of the tenant before those of the host.",
     access: "manifest:read",
-    gate,
     query: SuiteListQuery,
     success: { status: 200, schema: SuitePage },
-    errors: READS,
   },
   putSuite: {
     method: "PUT",
     path: `${SUITES}/{suiteRef}`,
-    tag,
     summary: "Keep a suite under its `id@version`, for good. A refusal lists every problem with line and column.",
     access: "suites:write",
-    gate,
     body: AgentEvalSuite,
     takesTape: true,
     takesText: true,
     success: { status: 201, schema: PutSuiteResponse },
     otherwise: { status: 200, schema: PutSuiteResponse, summary: "The same suite was here already." },
-    errors: [...READS, ...BODY, "suite_conflict"],
+    errors: ["suite_conflict"],
   },
   getSuite: {
     method: "GET",
     path: `${SUITES}/{suiteRef}`,
-    tag,
     summary: "A suite, exactly as it was written. Without `@version`, the highest version there is.",
     access: "manifest:read",
-    gate,
     success: { status: 200, schema: AgentEvalSuite },
-    errors: READS,
+    errors: ["validation_error"],
   },
-} as const satisfies Record<string, Operation>;
+  addTaskFromRun: {
+    method: "POST",
+    path: "/v1/host/assay/suites:add-from",
+    summary:
+      "Make a task of a run that a person corrected, show that it fails on the recorded answer and passes on the correction, and put it into the next version of a suite. Needs `runs:read` as well and, of an evaluation, `artifacts:read`.",
+    access: "suites:write",
+    body: AddFromRequest,
+    takesTape: true,
+    idempotent: "one",
+    success: { status: 201, schema: AddedTask },
+    otherwise: { status: 200, schema: AddedTask, summary: "It was only checked, and nothing was written." },
+    errors: ["engine_version_mismatch", "run_state_conflict", "document_conflict"],
+  },
+  listTaskLinks: {
+    method: "GET",
+    path: "/v1/host/assay/suite-links",
+    summary: "Which tasks were made of a run, or of which runs the tasks of a suite were made.",
+    access: "runs:read",
+    query: TaskLinkQuery,
+    success: { status: 200, schema: TaskLinkPage },
+  },
+});

@@ -1,5 +1,5 @@
-import type { ErrorCode } from "../errors.ts";
-import { type Operation, PROTECTED } from "../operation.ts";
+import { operations } from "../operation.ts";
+import { Type } from "../schema.ts";
 import {
   InterruptView,
   ResolveInterruptBody,
@@ -7,38 +7,25 @@ import {
   ResolveInterruptResponse,
   VoteBinding,
 } from "./api.ts";
+import { ExternalEventDelivered, ExternalEventHeld, SendExternalEventRequest } from "./external-event-api.ts";
+import {
+  DecideRequest,
+  DecideResponse,
+  GateSummaryQuery,
+  GateSummaryResponse,
+  INBOX_EVENTS,
+  INBOX_FILTERS,
+  InboxQuery,
+  InboxResponse,
+} from "./inbox-api.ts";
 
-const ANSWERED: readonly ErrorCode[] = [
-  "validation_error",
-  "payload_too_large",
-  "unsupported_media_type",
-  "INVALID_RESUME_VALUE",
-  "eval_gate_unmet",
-  "interrupt_not_found",
-  "interrupt_already_resolved",
-  "interrupt_gone",
-  "correlation_mismatch",
-  "vote_not_bound",
-  "run_version_conflict",
-];
+const common = { tag: "interrupts" } as const;
 
-const BY_TOKEN: readonly ErrorCode[] = [
-  "validation_error",
-  "forbidden",
-  "auth_elevation_required",
-  "interrupt_not_found",
-  "interrupt_already_resolved",
-  "interrupt_expired",
-  "interrupt_gone",
-  "unavailable",
-];
-
-/** Answers to interrupts. */
-export const GATE_OPERATIONS = {
+/** Answers to interrupts, the inbox of those who decide gates, and statistics of gates. */
+export const GATE_OPERATIONS = operations(common, {
   resolveInterrupt: {
     method: "POST",
     path: "/v1/runs/{runId}/interrupts/{nodeId}",
-    tag: "interrupts",
     summary: "Answer what a node waits for: vote at a gate, answer questions, hand over an event.",
     access: "approvals:respond",
     query: VoteBinding,
@@ -47,11 +34,15 @@ export const GATE_OPERATIONS = {
     idempotent: "one",
     success: { status: 200, schema: ResolveInterruptResponse },
     errors: [
-      ...PROTECTED,
-      ...ANSWERED,
+      "INVALID_RESUME_VALUE",
+      "eval_gate_unmet",
+      "interrupt_not_found",
+      "interrupt_already_resolved",
+      "interrupt_gone",
+      "correlation_mismatch",
+      "vote_not_bound",
+      "run_version_conflict",
       "not_found",
-      "idempotency_in_flight",
-      "idempotency_key_mismatch",
       "engine_version_mismatch",
       "vote_conflict",
       "interrupt_cancelled",
@@ -60,13 +51,11 @@ export const GATE_OPERATIONS = {
   readInterrupt: {
     method: "GET",
     path: "/v1/host/assay/interrupts/{interruptId}",
-    tag: "interrupts",
     summary: "What an interrupt shows while it is open, with the revision and digest that a vote on it sends.",
     access: "approvals:respond",
     alsoNeeds: "runs:read",
     success: { status: 200, schema: InterruptView },
     errors: [
-      ...PROTECTED,
       "not_found",
       "interrupt_already_resolved",
       "interrupt_cancelled",
@@ -77,22 +66,99 @@ export const GATE_OPERATIONS = {
   getInterruptByToken: {
     method: "GET",
     path: "/v1/interrupts/{token}",
-    tag: "interrupts",
     summary: "The interrupt of a token. The token is the credential.",
     access: "public",
     success: { status: 200, schema: InterruptView },
-    errors: [...BY_TOKEN],
+    errors: [
+      "validation_error",
+      "forbidden",
+      "auth_elevation_required",
+      "interrupt_not_found",
+      "interrupt_already_resolved",
+      "interrupt_expired",
+      "interrupt_gone",
+      "unavailable",
+    ],
   },
   resolveInterruptByToken: {
     method: "POST",
     path: "/v1/interrupts/{token}",
-    tag: "interrupts",
     summary: "Answer the one interrupt that a token is for. The token is the credential.",
     access: "public",
     query: VoteBinding,
     body: ResolveInterruptRequest,
     bodyAsRead: ResolveInterruptBody,
     success: { status: 200, schema: ResolveInterruptResponse },
-    errors: [...new Set([...BY_TOKEN, ...ANSWERED]), "idempotency_in_flight", "idempotency_key_mismatch"],
+    errors: [
+      "forbidden",
+      "auth_elevation_required",
+      "interrupt_not_found",
+      "interrupt_already_resolved",
+      "interrupt_expired",
+      "interrupt_gone",
+      "unavailable",
+      "INVALID_RESUME_VALUE",
+      "eval_gate_unmet",
+      "correlation_mismatch",
+      "vote_not_bound",
+      "run_version_conflict",
+      "idempotency_in_flight",
+      "idempotency_key_mismatch",
+    ],
   },
-} as const satisfies Record<string, Operation>;
+  listInbox: {
+    method: "GET",
+    path: "/v1/host/assay/inbox",
+    summary: "What waits for a decision that this caller may make now, oldest first; with flagged=true open flags too.",
+    access: "approvals:respond",
+    query: InboxQuery,
+    success: { status: 200, schema: InboxResponse },
+    errors: ["capability_not_provided"],
+  },
+  decideInbox: {
+    method: "POST",
+    path: "/v1/host/assay/inbox:decide",
+    summary: "Answer up to 100 interrupts; one result each, in order, whatever comes of the others.",
+    access: "approvals:respond",
+    body: DecideRequest,
+    idempotent: "many",
+    success: { status: 200, schema: DecideResponse },
+  },
+  streamInbox: {
+    method: "GET",
+    path: "/v1/host/assay/inbox/events",
+    tag: "events",
+    summary: "Follow the inbox as server-sent events: what is open, then every change. Ends with the key only.",
+    access: "approvals:respond",
+    query: Type.Object(INBOX_FILTERS, { additionalProperties: false }),
+    success: { status: 200, contentType: "text/event-stream", frames: INBOX_EVENTS },
+  },
+  getGateSummary: {
+    method: "GET",
+    path: "/v1/host/assay/gates/summary",
+    summary: "Statistics of gates: how many were decided, by whom, how fast, and how many ran out of time.",
+    access: "runs:read",
+    query: GateSummaryQuery,
+    success: { status: 200, schema: GateSummaryResponse },
+  },
+  sendExternalEvent: {
+    method: "POST",
+    path: "/v1/host/assay/external-events",
+    summary: "Hand an event to every run that waits for it, or keep it for the first that will.",
+    access: "approvals:respond",
+    body: SendExternalEventRequest,
+    idempotent: "one",
+    success: { status: 200, schema: ExternalEventDelivered },
+    otherwise: { status: 202, schema: ExternalEventHeld, summary: "No run waits for it yet; it is held." },
+    errors: [
+      "interrupt_not_found",
+      "interrupt_already_resolved",
+      "interrupt_expired",
+      "interrupt_gone",
+      "interrupt_cancelled",
+      "correlation_mismatch",
+      "run_version_conflict",
+      "engine_version_mismatch",
+    ],
+  },
+});

@@ -1,5 +1,4 @@
-import type { ErrorCode } from "../errors.ts";
-import { BODY, type Operation, PROTECTED } from "../operation.ts";
+import { operations } from "../operation.ts";
 import { AfpMessage, AfpRequest } from "./afp.ts";
 import {
   AFP_BASE,
@@ -15,17 +14,15 @@ import {
   RunReviewQuery,
 } from "./api.ts";
 
-const gate = { capability: "reviews", off: "not_found" } as const;
-const tag = "reviews";
-const READS: readonly ErrorCode[] = [...PROTECTED, "not_found"];
 const REVIEWS = "/v1/host/assay/reviews";
 
+const common = { tag: "reviews", capability: "reviews" } as const;
+
 /** Peer reviews between agents: the provider of the Agent Feedback Protocol, and its sessions. */
-export const REVIEW_OPERATIONS = {
+export const REVIEW_OPERATIONS = operations(common, {
   runReview: {
     method: "POST",
     path: `${AFP_BASE}/run`,
-    tag,
     summary:
       "One turn of a review: the body is a request of the Agent Feedback Protocol 1.2, the answer its three lines.",
     about:
@@ -33,85 +30,60 @@ export const REVIEW_OPERATIONS = {
       "with `status` `error` in the second line. An error below the protocol is an ErrorEnvelope whose `details.name` is `EmptyInput` (400), " +
       "`SessionNotFound` or `NotFound` (404), `SessionBusy` (409) or `TooLarge` (413). The same request sent again in its session gets the same response.",
     access: "reviews:request",
-    gate,
     query: RunReviewQuery,
     takesReview: true,
     bytesOf: AfpRequest,
     success: { status: 200, contentType: "application/x-ndjson", line: AfpMessage },
-    errors: [...READS, "validation_error", "payload_too_large", "unsupported_media_type", "review_session_busy"],
+    errors: ["review_session_busy"],
   },
   getReviewSession: {
     method: "GET",
     path: `${AFP_BASE}/sessions/{sessionId}`,
-    tag,
     summary: "The provider's state of a session: iterations, issued ids, decisions, figures.",
     access: "reviews:read",
-    gate,
     success: { status: 200, schema: ReviewSessionState },
-    errors: READS,
   },
   listReviews: {
     method: "GET",
     path: REVIEWS,
-    tag,
     summary: "Review sessions this key can see; the one that began last is first.",
     access: "reviews:read",
-    gate,
     query: ReviewListQuery,
     success: { status: 200, schema: ReviewPage },
-    errors: [...READS, "validation_error"],
   },
   getReviewAnalytics: {
     method: "GET",
     path: `${REVIEWS}/analytics`,
-    tag,
     summary:
       "What becomes of remarks: acceptance, coverage, rounds to convergence, by reviewer, aspect, turn and reason.",
     access: "reviews:read",
-    gate,
     query: ReviewAnalyticsQuery,
     success: { status: 200, schema: ReviewAnalyticsResponse },
-    errors: [...READS, "validation_error"],
   },
   getReview: {
     method: "GET",
     path: `${REVIEWS}/{sessionId}`,
-    tag,
     summary: "A review session: its rounds, its remarks with what was decided on them, and figures.",
     access: "reviews:read",
-    gate,
     success: { status: 200, schema: ReviewDetails },
-    errors: READS,
   },
   deleteReview: {
     method: "DELETE",
     path: `${REVIEWS}/{sessionId}`,
-    tag,
     summary: "Remove a review session and its rounds for good. Annotations that were made of its remarks stay.",
     access: "reviews:delete",
-    gate,
     success: { status: 200, schema: DeleteReviewResponse },
-    errors: READS,
   },
   annotateRemark: {
     method: "POST",
     path: `${REVIEWS}/{sessionId}/items/{remarkId}:annotate`,
-    tag,
     summary:
       "Record a remark that was decided on as an annotation of the run its artifact came from. Repeated requests record it once.",
     access: "runs:annotate",
     alsoNeeds: "reviews:read",
-    gate,
     body: AnnotateRemarkRequest,
     success: { status: 201, schema: AnnotateRemarkResponse },
     otherwise: { status: 200, schema: AnnotateRemarkResponse, summary: "It was recorded before." },
-    errors: [
-      ...READS,
-      ...BODY,
-      "engine_version_mismatch",
-      "annotation_conflict",
-      "review_item_undecided",
-      "capability_not_provided",
-    ],
+    errors: ["engine_version_mismatch", "annotation_conflict", "review_item_undecided", "capability_not_provided"],
   },
-} as const satisfies Record<string, Operation>;
+});

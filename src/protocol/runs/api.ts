@@ -229,3 +229,33 @@ export const KeyFileEntry = Type.Object(
 );
 export type KeyFileEntry = Static<typeof KeyFileEntry>;
 export const KeyFile = Type.Array(KeyFileEntry, { maxItems: 100_000 });
+
+export const CancelRunsRequest = Type.Object(
+  {
+    runId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    workflowId: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    reason: Type.Optional(Type.String({ maxLength: 512 })),
+  },
+  { ...closed, description: "Exactly one of runId, a run without a parent, and workflowId." },
+);
+export type CancelRunsRequest = Static<typeof CancelRunsRequest>;
+
+export const CancelRunsResponse = Type.Object(
+  {
+    cancelled: Type.Integer({ minimum: 0, description: "Runs that this request cancelled." }),
+    failed: Type.Integer({ minimum: 0, description: "Runs that could not be cancelled now." }),
+    more: Type.Boolean({ description: "Whether runs are left: send the request again." }),
+  },
+  closed,
+);
+export type CancelRunsResponse = Static<typeof CancelRunsResponse>;
+
+export const DeleteRunResponse = Type.Object(
+  {
+    runId: Type.String(),
+    deletedRuns: Type.Array(Type.String(), { description: "The run and those it dispatched, directly or not." }),
+    annotations: Type.Integer({ minimum: 0, description: "How many judgments went with them." }),
+  },
+  closed,
+);
+export type DeleteRunResponse = Static<typeof DeleteRunResponse>;

@@ -1,42 +1,45 @@
-import type { ErrorCode } from "../errors.ts";
-import { BODY, KEYED, type Operation, PROTECTED } from "../operation.ts";
-import { Cursor, closed, Limit, Type } from "../schema.ts";
+import { EVENTS } from "../events.ts";
+import { operations } from "../operation.ts";
+import { Cursor, closed, Limit, open, Type } from "../schema.ts";
 import {
   BulkCancelRequest,
   BulkCancelResponse,
   CancelRunRequest,
   CancelRunResponse,
+  CancelRunsRequest,
+  CancelRunsResponse,
   CreateRunRequest,
   CreateRunResponse,
+  DeleteRunResponse,
+  EventListResponse,
   ListRunsResponse,
   PauseRunRequest,
   PauseRunResponse,
+  PollResponse,
   ResumeRunRequest,
   ResumeRunResponse,
 } from "./api.ts";
+import { DebugBundle } from "./bundle-api.ts";
+import { ForkRunFurtherRequest, ForkRunRequest, ForkRunResponse, RunDiffResponse } from "./fork-api.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { RunSnapshot } from "./snapshot.ts";
+import { RUN_FRAMES } from "./stream-frames.ts";
 
 const Instant = (description: string) => Type.String({ minLength: 20, maxLength: 40, description });
 
-const OF_RUN: readonly ErrorCode[] = ["not_found", "engine_version_mismatch"];
-const CHANGES_RUN: readonly ErrorCode[] = [...KEYED, ...BODY, ...OF_RUN, "run_version_conflict"];
+const common = { tag: "runs" } as const;
 
-/** Starting, reading and stopping runs. */
-export const RUN_OPERATIONS = {
+/** Starting, reading, following, stopping, forking and deleting runs. */
+export const RUN_OPERATIONS = operations(common, {
   createRun: {
     method: "POST",
     path: "/v1/runs",
-    tag: "runs",
     summary: "Start a run. It is durable before the answer; execution follows.",
     access: "runs:create",
     body: CreateRunRequest,
     idempotent: "one",
     success: { status: 201, schema: CreateRunResponse },
     errors: [
-      ...PROTECTED,
-      ...KEYED,
-      ...BODY,
       "tenant_mismatch",
       "webhook_url_rejected",
       "mock_provider_forbidden",
@@ -54,7 +57,6 @@ export const RUN_OPERATIONS = {
   listRuns: {
     method: "GET",
     path: "/v1/runs",
-    tag: "runs",
     summary: "The caller's runs, newest first.",
     access: "runs:read",
     query: Type.Object(
@@ -77,61 +79,190 @@ export const RUN_OPERATIONS = {
       closed,
     ),
     success: { status: 200, schema: ListRunsResponse },
-    errors: [...PROTECTED, "validation_error"],
   },
   bulkCancelRuns: {
     method: "POST",
     path: "/v1/runs:bulk-cancel",
-    tag: "runs",
     summary: "Cancel up to 100 runs; one result per id, in order.",
     access: "runs:cancel",
     body: BulkCancelRequest,
     idempotent: "many",
     success: { status: 200, schema: BulkCancelResponse },
-    errors: [...PROTECTED, ...KEYED, ...BODY],
   },
   getRun: {
     method: "GET",
     path: "/v1/runs/{runId}",
-    tag: "runs",
     summary: "A run as it is now. Carries an ETag; If-None-Match gives 304.",
     access: "runs:read",
     success: { status: 200, schema: RunSnapshot },
-    errors: [...PROTECTED, ...OF_RUN],
+    errors: ["not_found", "engine_version_mismatch"],
   },
   cancelRun: {
     method: "POST",
     path: "/v1/runs/{runId}/cancel",
-    tag: "runs",
     summary: "Cancel a run. On a run that has ended it changes nothing and answers with what is.",
     access: "runs:cancel",
     body: CancelRunRequest,
     idempotent: "one",
     success: { status: 200, schema: CancelRunResponse },
-    errors: [...PROTECTED, ...CHANGES_RUN],
+    errors: ["not_found", "engine_version_mismatch", "run_version_conflict"],
   },
   pauseRun: {
     method: "POST",
     path: "/v1/runs/{runId}:pause",
-    tag: "runs",
     summary: "Stop a run between nodes, after the current node or at once.",
     access: "runs:cancel",
-    gate: { capability: "pauseResume", off: "not_found" },
+    capability: "pauseResume",
     body: PauseRunRequest,
     idempotent: "one",
     success: { status: 202, schema: PauseRunResponse },
-    errors: [...PROTECTED, ...CHANGES_RUN, "run_terminal", "run_state_conflict"],
+    errors: ["engine_version_mismatch", "run_version_conflict", "run_terminal", "run_state_conflict"],
   },
   resumeRun: {
     method: "POST",
     path: "/v1/runs/{runId}:resume",
-    tag: "runs",
     summary: "Resume a paused run.",
     access: "runs:cancel",
-    gate: { capability: "pauseResume", off: "not_found" },
+    capability: "pauseResume",
     body: ResumeRunRequest,
     idempotent: "one",
     success: { status: 202, schema: ResumeRunResponse },
-    errors: [...PROTECTED, ...CHANGES_RUN, "run_terminal", "run_state_conflict"],
+    errors: ["engine_version_mismatch", "run_version_conflict", "run_terminal", "run_state_conflict"],
   },
-} as const satisfies Record<string, Operation>;
+  streamEvents: {
+    method: "GET",
+    path: "/v1/runs/{runId}/events",
+    tag: "events",
+    summary: "Follow a run as server-sent events; the backlog first. With Accept: application/json, the log so far.",
+    access: "runs:read",
+    query: Type.Object(
+      {
+        streamMode: Type.Optional(Type.String({ maxLength: 128 })),
+        bufferMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 5000 })),
+      },
+      open,
+    ),
+    success: {
+      status: 200,
+      schema: EventListResponse,
+      contentType: "text/event-stream",
+      frames: RUN_FRAMES,
+      events: EVENTS,
+    },
+    errors: ["not_found", "engine_version_mismatch", "unsupported_stream_mode"],
+  },
+  pollEvents: {
+    method: "GET",
+    path: "/v1/runs/{runId}/events/poll",
+    tag: "events",
+    summary: "Events after a sequence; waits up to timeout seconds when there are none yet.",
+    access: "runs:read",
+    query: Type.Object(
+      {
+        lastSequence: Type.Optional(Type.Integer({ minimum: -1 })),
+        since: Type.Optional(Type.Integer({ minimum: -1 })),
+        timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: 60 })),
+      },
+      open,
+    ),
+    success: { status: 200, schema: PollResponse },
+    errors: ["not_found", "engine_version_mismatch"],
+  },
+  getArtifact: {
+    method: "GET",
+    path: "/v1/runs/{runId}/artifacts/{artifactId}",
+    tag: "artifacts",
+    summary: "The content of an artifact a run made.",
+    access: "artifacts:read",
+    success: { status: 200, contentType: "*/*" },
+    errors: ["not_found", "engine_version_mismatch"],
+  },
+  cancelRuns: {
+    method: "POST",
+    path: "/v1/host/assay/runs:cancel",
+    summary:
+      "Cancel a run with all runs below it, detached ones too, or all runs of a workflow; up to 5,000 a request.",
+    access: "runs:cancel",
+    body: CancelRunsRequest,
+    idempotent: "many",
+    success: { status: 200, schema: CancelRunsResponse },
+    errors: ["not_found"],
+  },
+  deleteRun: {
+    method: "DELETE",
+    path: "/v1/host/assay/runs/{runId}",
+    summary: "Remove a run that has ended, with those it dispatched and everything about them, for good.",
+    access: "runs:delete",
+    idempotent: "one",
+    success: { status: 200, schema: DeleteRunResponse },
+    errors: ["not_found", "run_state_conflict"],
+  },
+  forkRun: {
+    method: "POST",
+    path: "/v1/runs/{runId}:fork",
+    tag: "forks",
+    summary: "Replay a run from its record, or branch off from it with other options.",
+    access: "runs:create",
+    capability: "replay",
+    alsoNeeds: "runs:read",
+    looksUpRun: false,
+    body: ForkRunRequest,
+    idempotent: "one",
+    success: { status: 201, schema: ForkRunResponse },
+    errors: [
+      "engine_version_mismatch",
+      "mock_provider_forbidden",
+      "fork_point_invalid",
+      "run_too_large",
+      "fork_source_expired",
+      "run_read_only",
+      "tenant_run_limit",
+    ],
+  },
+  forkRunBecause: {
+    method: "POST",
+    path: "/v1/host/assay/runs/{runId}:fork",
+    tag: "forks",
+    summary: "The same, with the annotation that is the reason of the fork.",
+    access: "runs:create",
+    capability: "replay",
+    alsoNeeds: "runs:read",
+    looksUpRun: false,
+    body: ForkRunFurtherRequest,
+    idempotent: "one",
+    success: { status: 201, schema: ForkRunResponse },
+    errors: [
+      "engine_version_mismatch",
+      "mock_provider_forbidden",
+      "fork_point_invalid",
+      "run_too_large",
+      "fork_source_expired",
+      "run_read_only",
+      "tenant_run_limit",
+    ],
+  },
+  diffRuns: {
+    method: "GET",
+    path: "/v1/runs/{runId}:diff",
+    tag: "forks",
+    summary: "How the logs and states of two runs differ.",
+    access: "runs:read",
+    capability: "diff",
+    looksUpRun: "identity",
+    query: Type.Object(
+      { against: Type.String({ minLength: 1, maxLength: 128, description: "the other run" }) },
+      { additionalProperties: false },
+    ),
+    success: { status: 200, schema: RunDiffResponse },
+    errors: ["engine_version_mismatch"],
+  },
+  getDebugBundle: {
+    method: "GET",
+    path: "/v1/runs/{runId}/debug-bundle",
+    summary: "Everything about a run in one document, without secrets: state, events, spans, annotations.",
+    access: "runs:read",
+    capability: "debugBundle",
+    success: { status: 200, schema: DebugBundle },
+    errors: ["engine_version_mismatch"],
+  },
+});

@@ -1,4 +1,4 @@
-import { BODY, KEYED, type Operation, PROTECTED } from "../operation.ts";
+import { operations } from "../operation.ts";
 import {
   ImportTapeRequest,
   ImportTapeResponse,
@@ -8,13 +8,15 @@ import {
   TapeListQuery,
   TapePage,
 } from "./api.ts";
+import { PastRows, PushSidecarRequest, PushSidecarResponse } from "./sidecar-api.ts";
 
-/** Runs that were recorded elsewhere come as tapes, and every run goes as one. */
-export const TAPE_OPERATIONS = {
+const common = { tag: "tapes" } as const;
+
+/** Runs that were recorded elsewhere are imported as tapes, and every run is exported as one; sidecars hold the judgments of a run as a file. */
+export const TAPE_OPERATIONS = operations(common, {
   importTape: {
     method: "POST",
     path: "/v1/host/assay/tapes",
-    tag: "tapes",
     summary: "Make a run of a tape, to be read and judged. The same tape gives the same run.",
     access: "runs:create",
     body: ImportTapeRequest,
@@ -22,64 +24,88 @@ export const TAPE_OPERATIONS = {
     idempotent: "one",
     success: { status: 201, schema: ImportTapeResponse },
     otherwise: { status: 200, schema: ImportTapeResponse, summary: "It was here already; nothing was changed." },
-    errors: [...PROTECTED, ...KEYED, ...BODY, "tape_unreadable", "tape_too_long", "tape_conflict"],
+    errors: ["tape_unreadable", "tape_too_long", "tape_conflict"],
   },
   listTapes: {
     method: "GET",
     path: "/v1/host/assay/tapes",
-    tag: "tapes",
     summary: "Runs that came as tapes, newest first.",
     access: "runs:read",
     query: TapeListQuery,
     success: { status: 200, schema: TapePage },
-    errors: [...PROTECTED, "validation_error"],
   },
   getTape: {
     method: "GET",
     path: "/v1/host/assay/tapes/{runId}",
-    tag: "tapes",
     summary: "What is known of the tape that a run came as.",
     access: "runs:read",
     success: { status: 200, schema: TapeDetails },
-    errors: [...PROTECTED, "not_found"],
+    errors: ["not_found"],
   },
   exportTape: {
     method: "GET",
     path: "/v1/host/assay/tapes/{runId}/tape",
-    tag: "tapes",
     summary: "A run as a tape: its records as they came, or a record for each event of any other run.",
     access: "runs:read",
     success: { status: 200, contentType: "application/x-ndjson" },
-    errors: [...PROTECTED, "not_found", "engine_version_mismatch"],
+    errors: ["not_found", "engine_version_mismatch"],
   },
   storeTapeBody: {
     method: "POST",
     path: "/v1/host/assay/tapes/{runId}/bodies",
-    tag: "tapes",
     summary: "Store a body that the tape of a run names. One that holds a secret is refused.",
     access: "runs:create",
     body: StoreBodyRequest,
     takesTape: true,
     idempotent: "one",
     success: { status: 201, schema: StoreBodyResponse },
-    errors: [
-      ...PROTECTED,
-      ...KEYED,
-      ...BODY,
-      "not_found",
-      "engine_version_mismatch",
-      "run_version_conflict",
-      "tape_body_refused",
-      "tape_body_secret",
-    ],
+    errors: ["not_found", "engine_version_mismatch", "run_version_conflict", "tape_body_refused", "tape_body_secret"],
   },
   getTapeBody: {
     method: "GET",
     path: "/v1/host/assay/tapes/{runId}/bodies/{hash}",
-    tag: "tapes",
     summary: "A body that the tape of a run names.",
     access: "runs:read",
     success: { status: 200, contentType: "*/*" },
-    errors: [...PROTECTED, "not_found", "engine_version_mismatch"],
+    errors: ["not_found", "engine_version_mismatch"],
   },
-} as const satisfies Record<string, Operation>;
+  pushSidecar: {
+    method: "POST",
+    path: "/v1/host/assay/tapes/{runId}/sidecar",
+    summary:
+      "Make judgments of the rows of a sidecar. What is here already stays as it is; all rows are taken or none.",
+    access: "runs:annotate",
+    capability: "feedback",
+    body: PushSidecarRequest,
+    takesTape: true,
+    idempotent: "many",
+    success: { status: 200, schema: PushSidecarResponse },
+    errors: [
+      "not_found",
+      "engine_version_mismatch",
+      "sidecar_unreadable",
+      "sidecar_refused",
+      "annotation_conflict",
+      "tape_conflict",
+    ],
+  },
+  pullSidecar: {
+    method: "GET",
+    path: "/v1/host/assay/tapes/{runId}/sidecar",
+    summary:
+      "The sidecar of a run: the file that was pushed, byte for byte where nothing changed, and later judgments.",
+    access: "runs:read",
+    capability: "feedback",
+    success: { status: 200, contentType: "text/plain" },
+    errors: ["not_found", "engine_version_mismatch"],
+  },
+  listPastRows: {
+    method: "GET",
+    path: "/v1/host/assay/tapes/{runId}/sidecar/past",
+    summary: "Lines of the sidecar of a run that were replaced or retracted, so that they are not taken for new ones.",
+    access: "runs:read",
+    capability: "feedback",
+    success: { status: 200, schema: PastRows },
+    errors: ["not_found", "engine_version_mismatch"],
+  },
+});

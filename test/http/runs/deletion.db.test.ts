@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auditSigner } from "../../../src/engine/audit/signer.ts";
 import { verifyAudit } from "../../../src/engine/audit/verify.ts";
-import { DeleteRunResponse } from "../../../src/protocol/runs/deletion-operations.ts";
+import { DeleteRunResponse } from "../../../src/protocol/runs/api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
 import { artifactWrite, effectClaim } from "../../../src/testing/builders.ts";
 import { calls } from "../../../src/testing/family.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { eventRoutes } from "../../../src/http/routes/event-routes.ts";
+import { eventRoutes } from "../../../src/http/routes/events.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { bearer, type TestHost, testHost } from "../../../src/testing/host.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { RouteStats, renderMetrics } from "../../../src/http/routes/metric-registry.ts";
+import { RouteStats, renderMetrics } from "../../../src/http/routes/metrics.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 
 let host: TestHost;
