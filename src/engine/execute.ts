@@ -1,22 +1,26 @@
 import type { AuditDraft } from "../protocol/audit/audit.ts";
 import { defined } from "../protocol/defined.ts";
 import { AppError } from "../protocol/errors.ts";
+import type { RunEvent } from "../protocol/events.ts";
 import { ENGINE_VERSION, type EventDraft } from "../protocol/events.ts";
 import type { Caller, Visibility } from "../protocol/identity/identity.ts";
 import type { Evidence } from "../protocol/promotion/evidence.ts";
 import type { Run } from "../protocol/runs/run.ts";
+import { activeNodes } from "../protocol/runs/run.ts";
+import { isTerminal } from "../protocol/runs/run-status.ts";
 import type { IdempotencyOutcome, Refusal, Unit } from "../store/port/store.ts";
+import { childPlansOf } from "./families/child-runs.ts";
 import { endHeadOnly, familyWrites, withFamily, writesAbove } from "./families/family.ts";
 import { type FamilyReads, FamilyTooLarge } from "./families/family-reads.ts";
-import { serialize } from "./families/serialize.ts";
 import type { AuditNote, Ruling } from "./gates/decide/vote.ts";
 import type { Host } from "./host.ts";
-import { advanceRun } from "./runs/advance-run.ts";
 import { childRoom, creationLimits } from "./runs/creation-limits.ts";
 import { stamp } from "./runs/stamp.ts";
 import { isHeadOnly } from "./runs/too-large.ts";
-import { checked } from "./schemas/schema-checks.ts";
+import { checked, checkedTurn } from "./schemas/schema-checks.ts";
 import { RecordedOutcome } from "./shared/recorded-outcome.ts";
+import { serialize } from "./shared/serialize.ts";
+import { type Turn, turnSteps } from "./worker/turn.ts";
 import type { Plan } from "./workflows/decide/plan.ts";
 
 /** The idempotency outcome that a result would be recorded as; undefined when the request carries no key. */
@@ -26,30 +30,30 @@ interface Command<T> {
   readonly runId: string;
   readonly caller: Caller;
   /**
-   * Pure. Throws an AppError to refuse without a trace; returns no events when there is nothing to do. A ruling may
-   * refuse and yet have something to write: that somebody tried, or that time had run out.
+   * Pure. Throws an AppError to refuse without a record; returns no events when there is nothing to do. A ruling may refuse and have something
+   * to write: the attempt, or an interrupt that has expired.
    */
   decide(run: Run, plan: Plan, evidence?: Evidence): readonly EventDraft[] | Ruling;
-  /** Looked up each time before it is decided. */
+  /** Read before each decision. */
   evidence?(run: Run): Promise<Evidence | undefined>;
   result(run: Run): T;
   /** Only written when something changed. */
   audit?(run: Run): AuditNote;
   readonly record: Recorder<T>;
-  /** The run as the caller has just read it; saves reading it again unless it has moved. */
+  /** The run that the caller has just read; it is read again only after a conflict. */
   readonly seen?: Run;
-  /** What to decide where the run's children cannot be written with it: a worker sees to them afterwards. */
+  /** The decision where the run's children cannot be written with it: a worker changes them afterwards. */
   decideAlone?(run: Run): readonly EventDraft[];
-  /** Whether the run is taken as far as it goes in the same commit, instead of being left to a worker's next turn. */
+  /** Whether the run is advanced as far as it goes in the same commit, in place of a worker's next turn. */
   readonly goesOn?: boolean;
 }
 
 const ATTEMPTS = 20;
 
-/** After so many attempts the children of a run are too busy to end with it in one commit. */
+/** Attempts to write a run together with its children; then the run is written alone. */
 const TOGETHER = 5;
 
-/** Read, decide, append; again when the run moved in between. The shell around every change of an existing run. */
+/** Changes an existing run: read, decide, append, and again where the run changed in between. */
 export async function execute<T>(host: Host, command: Command<T>): Promise<T> {
   const { runId, caller, seen } = command;
   const before = seen ?? (await visibleRun(host, caller, runId));
@@ -121,7 +125,7 @@ async function attempt<T>(
     if (committed === undefined) return attempt(host, inParts(command), before);
     if (!committed.ok) {
       const { type } = committed.refusal;
-      // The decision stands; a worker takes the turn that found no room for its children.
+      // The decision is kept; a worker takes the turn, whose children found no room.
       if (further !== undefined && childRoom(committed.refusal) !== undefined) {
         return attempt(host, { ...command, goesOn: false }, before);
       }
@@ -133,11 +137,37 @@ async function attempt<T>(
   return { result };
 }
 
+/**
+ * The turn that a worker would take next, taken in the commit of a decision, so that its result is there one commit sooner. Undefined, and left
+ * to a worker, where a worker has the run, where the next step has effects or may have its event already, and where this process has no worker.
+ */
+async function advanceRun(host: Host, plan: Plan, run: Run): Promise<Turn | undefined> {
+  if (host.localWorker === undefined || isTerminal(run.status)) return undefined;
+  const active = activeNodes(run);
+  const ready = active.some(([, { status }]) => status === "resumed");
+  if (!ready || active.some(([, { status }]) => status === "executing")) return undefined;
+  try {
+    const childPlans = await childPlansOf(host, run, plan);
+    const turn = await checkedTurn(() =>
+      turnSteps(host, plan, run, [], new Map(), childPlans, [], { smallOnly: true }),
+    );
+    return turn.launches.length === 0 && !turn.events.some(waitsForEvent) ? turn : undefined;
+  } catch {
+    // The worker reports problems of the run and takes large turns; the decision is kept.
+    return undefined;
+  }
+}
+
+/** Whether an event begins a wait for an external event, which may be held already: a worker looks for it. */
+function waitsForEvent(event: RunEvent): boolean {
+  return event.type === "interrupt.requested" && event.payload.kind === "external-event";
+}
+
 function plainRuling(events: readonly EventDraft[]): Ruling {
   return { events, audit: [] };
 }
 
-/** Throws `not_found` for runs that do not exist and for those of others alike. */
+/** Throws `not_found` for runs that do not exist or are not visible. */
 export async function visibleRun(host: Pick<Host, "store">, visible: Visibility, runId: string): Promise<Run> {
   const run = await host.store.readRun(visible, runId);
   if (!run) throw new AppError("not_found", { what: "run", runId });
@@ -158,7 +188,7 @@ export function auditDraft(
   return { occurredAt, actor: caller.principal, action, target, details: { ...details, keyId: caller.keyId } };
 }
 
-/** A refusal that deciding again would not change. */
+/** The error of a refusal that a new decision would not change. */
 export function refused(refusal: Refusal): Error {
   switch (refusal.type) {
     case "tenant-limit":
@@ -170,7 +200,7 @@ export function refused(refusal: Refusal): Error {
     case "active":
       return new AppError("run_already_active", { activeRunId: refusal.runId });
     case "version":
-      // What is written beside a run needs no version of it, only that it is there.
+      // Version 0: the run of a side write does not exist.
       if (refusal.version === 0) return new AppError("not_found", { what: "run", runId: refusal.runId });
       return new AppError("run_version_conflict", { runId: refusal.runId });
     case "lease":

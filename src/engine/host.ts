@@ -15,13 +15,13 @@ import type { NodeTypes } from "./worker/node-type.ts";
 import type { RunRoom } from "./worker/run-room.ts";
 import type { Plans } from "./workflows/plans.ts";
 
-/** What the functions of the engine are given. Built once, where the process is wired. */
+/** The dependencies and settings of the engine, built once for a process. */
 export interface Host {
   readonly store: Store;
   readonly plans: Plans;
   readonly nodeTypes: NodeTypes;
   readonly limits: RunLimits & KeyLimits;
-  /** What discovery advertises and the gates let through. */
+  /** The capabilities that discovery advertises and requests may use. */
   readonly capabilities: ReadonlySet<Capability>;
   /** Runtime capabilities that nodes may require. */
   readonly runtimeCapabilities: ReadonlySet<string>;
@@ -30,23 +30,23 @@ export interface Host {
   /** Credentials for single interrupts. */
   readonly tokens: InterruptTokens;
   readonly gates: GateSettings;
-  /** How evaluations stand that gates ask for; absent where none can be read, and such a gate lets nobody pass. */
+  /** Reads the evaluations that gates ask for; absent where none can be read, and then such a gate cannot be passed. */
   readonly evidence?: GateEvidence;
-  /** What answers where a node does not say which model; absent where none is configured. */
+  /** The model of nodes that name none; absent where none is configured. */
   readonly model?: ActiveModel;
-  /** Takes secrets out of what is stored, exported, bundled and logged: their shapes, and those this process knows. */
+  /** Removes secrets from stored, exported, bundled and logged text: by their shapes, and those this process knows. */
   readonly scrubber: Scrubber;
-  /** How large a debug bundle may be. */
+  /** The largest debug bundle. */
   readonly bundles: { readonly maxBytes: number };
-  /** Memory for runs; absent: as much as fits this process. */
+  /** Memory for runs; by default as much as fits this process. */
   readonly room?: RunRoom;
-  /** How this process calls what somebody else named. */
+  /** Requests to addresses that others named. */
   readonly outbound: Outbound;
   readonly nowMs: () => number;
   readonly newId: (prefix: IdPrefix) => string;
   /** Signs the audit chains; absent where `auditLogIntegrity` is off. */
   readonly checkpointer?: Checkpointer;
-  /** Takes new runs of this process straight from memory; absent where no worker runs. */
+  /** Takes new runs of this process from memory; absent where no worker runs. */
   readonly localWorker?: LocalWorker;
 }
 
@@ -58,7 +58,7 @@ export interface ActiveModel {
 
 const NO_MODEL: ActiveModel = { provider: "none", model: "none", capabilities: new Set() };
 
-/** What is asked of a model and this one cannot do; undefined when it can do everything. */
+/** The required capabilities that a model lacks; undefined where it has all. */
 export function lackingModel(
   { provider, model, capabilities }: ActiveModel = NO_MODEL,
   required: readonly string[],
@@ -68,32 +68,31 @@ export function lackingModel(
 }
 
 export interface GateSettings {
-  /** For gates that name no time limit of their own. Absent: they wait for as long as their run may. */
+  /** The time limit of gates without one; absent: they wait as long as their run may last. */
   readonly timeoutMs?: number;
-  /** How long an external event that nobody waits for yet is kept at most. */
+  /** How long an external event without a waiting run is kept at most. */
   readonly eventRetentionMs: number;
-  /** A relay may name any voter, known or not; without it only known principals. */
+  /** Whether a relay may name unknown voters too. */
   readonly anyVoter?: boolean;
-  /** Relays whose word counts for a person's. */
+  /** Relays whose votes count as those of the named persons. */
   readonly trustedRelays?: readonly { readonly tenant: string; readonly principal: string }[];
 }
 
-/** A worker's offer to execute a run that is about to be created, under a lease written with it. */
+/** The worker of this process, which can execute a new run under a lease that is written with the run. */
 export interface LocalWorker {
-  /** A lease when there is room, else undefined: then the run waits in the queue like any other. */
+  /** A lease where the worker has a place, else undefined: then the run waits in the queue. */
   reserve(tenant: string): Lease | undefined;
   /** The run is durable under the lease: execute it. */
   take(run: Run): void;
-  /** The run was not created after all. */
+  /** Releases a reserved place whose run was not created. */
   giveBack(tenant: string): void;
   /** A request of the tenant has arrived: a backlog of another tenant makes room for it. */
   noteRequest(tenant: string): void;
 }
 
 /**
- * Ids of one process sort in the order they were made: within a millisecond, and when the clock is set back, the last
- * random part is counted up instead of drawn anew. Random bytes are drawn in blocks, one system call for some four
- * hundred ids.
+ * Ids of one process sort in the order of their creation: within a millisecond, and when the clock is set back, the last random part is counted
+ * up in place of a new one. Random bytes are drawn in blocks, one system call for some four hundred ids.
  */
 export function idSource(nowMs: () => number): (prefix: IdPrefix) => string {
   const block = Buffer.alloc(RANDOM_BYTES * 409);
@@ -117,7 +116,7 @@ export function idSource(nowMs: () => number): (prefix: IdPrefix) => string {
   };
 }
 
-/** By a random step, so that one id does not give away the next; overflowing 80 bits would take longer than the clock. */
+/** Adds a random step, so that one id does not reveal the next; overflowing 80 bits would take longer than the clock. */
 function countUp(bytes: Uint8Array): void {
   let carry = 1 + randomInt(1 << 24);
   for (let i = bytes.length - 1; i >= 0 && carry > 0; i--) {

@@ -70,7 +70,10 @@ describe("an audit log whose key is outside the database", () => {
     expect(found.code, found.stdout).toBe(1);
     expect(JSON.parse(found.stdout)).toMatchObject({ chainValid: false });
     const against = await ask(restored, "audit", "verify", "--against", copy);
-    expect(against).toMatchObject({ code: 1, stdout: expect.stringContaining("is missing or different on the server") });
+    expect(against).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("is missing or different on the server"),
+    });
     // Everything else works.
     expect(await ask(restored, "key", "list")).toMatchObject({ code: 0 });
     await stop(restored);

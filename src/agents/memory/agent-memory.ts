@@ -1,4 +1,4 @@
-import type { Beside } from "../../engine/worker/node-type.ts";
+import type { SideWrites } from "../../engine/worker/node-type.ts";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";
@@ -25,7 +25,7 @@ export interface Binding {
   readonly agent: InstalledAgent;
   readonly ref: AgentRef;
   /** Writes a change of the memory together with its event, or neither. */
-  write(events: readonly EventDraft[], sideWrites: Beside): Promise<void>;
+  write(events: readonly EventDraft[], sideWrites: SideWrites): Promise<void>;
 }
 
 /** An agent has a memory of its own where no memory is named. */

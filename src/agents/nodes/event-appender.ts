@@ -1,4 +1,4 @@
-import { endsLog } from "../../engine/runs/event-pages.ts";
+import { endsLog } from "../../engine/runs/read-log.ts";
 import type { EffectContext } from "../../engine/worker/node-type.ts";
 import type { EventDraft, RunEventDoc } from "../../protocol/events.ts";
 import type { Store } from "../../store/port/store.ts";

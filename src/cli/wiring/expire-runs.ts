@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Host } from "../../engine/host.ts";
-import { sweepExpiredRuns } from "../../engine/runs/sweep-expired-runs.ts";
+import { sweepExpiredRuns } from "../../engine/runs/delete-run.ts";
 import type { Config } from "../settings/settings.ts";
 import type { Shutdown } from "./shutdown.ts";
 

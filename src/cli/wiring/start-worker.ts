@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { sweepHeldEvents } from "../../engine/gates/held-events.ts";
 import type { Host } from "../../engine/host.ts";
-import { correctTimes } from "../../engine/runs/correct-times.ts";
+import { correctTimes } from "../../engine/worker/steady-clock.ts";
 import { startWorker, type Worker } from "../../engine/worker/worker.ts";
 import type { Config } from "../settings/settings.ts";
 import type { Shutdown } from "./shutdown.ts";

@@ -3,22 +3,22 @@ import type { Run } from "../../protocol/runs/run.ts";
 import type { Store } from "../../store/port/store.ts";
 import type { RunRoom } from "../worker/run-room.ts";
 
-/** Relatives of so many bytes together are read one family at a time. */
+/** Families with relatives of more bytes together are read one at a time. */
 const LARGE_FAMILY = 1_048_576;
 
-/** Relatives above a run that are written with it, in sizes of the largest run. */
+/** Bytes of ancestors that are written with a run, in sizes of the largest run. */
 const RUNS_ABOVE = 2;
 
-/** A relative is large, and the reader does not hold the turn for large families. */
+/** A relative is large, and the reader has no turn for large families. */
 class LargeFamily extends AppError {
   constructor() {
     super("unavailable", { reason: "other large families are being written" });
   }
 }
 
-/** The children of a run are too large to be written together. An `AppError`: stores take others for errors of the database. */
+/** The children of a run are too large to be written together. An `AppError`, because stores treat other errors as database errors. */
 export class FamilyTooLarge extends AppError {
-  /** The run as it would be after the write: its children are to be ended one by one. */
+  /** The run after the write: its children have to be ended one by one. */
   readonly run: Run;
 
   constructor(run: Run) {
@@ -27,7 +27,7 @@ export class FamilyTooLarge extends AppError {
   }
 }
 
-/** Reads the relatives of a run for one commit, and counts what they take together. */
+/** Reads the relatives of a run for one commit, and counts their bytes. */
 export class FamilyReads {
   readonly #store: Store;
   readonly #room: RunRoom;
@@ -40,7 +40,7 @@ export class FamilyReads {
     this.#mayBeLarge = mayBeLarge;
   }
 
-  /** `store` where the family has writes that are not committed yet. */
+  /** `store` is given where the family has writes that are not committed yet. */
   read(tenant: string, runId: string, store = this.#store): Promise<Run | undefined> {
     const beforeLargeRead = async (bytes: number) => {
       if (!this.#mayBeLarge) throw new LargeFamily();
@@ -49,7 +49,7 @@ export class FamilyReads {
     return store.readRun({ tenant, beforeLargeRead }, runId);
   }
 
-  /** Whether as much was read as one commit takes: runs further above do not learn of a change that only shows. */
+  /** Whether as much was read as one commit takes: further ancestors do not get changes of status that are only shown. */
   get isFull(): boolean {
     return this.#bytes > this.#room.maxRunBytes * RUNS_ABOVE;
   }
@@ -62,8 +62,8 @@ export class FamilyReads {
 }
 
 /**
- * Reads a family and commits what becomes of it. Where a relative is large this is done for one family at a time: each holds its
- * runs until the commit returns, and many that end at the same moment would hold more than the process has.
+ * Reads a family and commits its changes. Families with a large relative take turns: each holds its runs until the commit returns, and many
+ * that end at the same moment would hold more memory than the process has.
  */
 export async function inFamilyTurn<T>(
   { store, room }: { readonly store: Store; readonly room: RunRoom },

@@ -8,18 +8,18 @@ import type { Cancellation, Run } from "../../protocol/runs/run.ts";
 import { isTerminal, isWaiting } from "../../protocol/runs/run-status.ts";
 import type { Refusal, RunWrite } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
-import { cancelRun } from "../runs/decide/cancel-run.ts";
 import { workerEnded } from "../runs/decide/chain-event.ts";
+import { cancelRun } from "../runs/decide/end-run.ts";
 import { stamp } from "../runs/stamp.ts";
 import { endOfHead, isHeadOnly } from "../runs/too-large.ts";
+import { type Relative, serialize } from "../shared/serialize.ts";
 import { roomOf } from "../worker/run-room.ts";
-import { childEnded } from "./child-ended.ts";
+import { childEnded } from "./child-runs.ts";
 import { type FamilyReads, FamilyTooLarge, inFamilyTurn } from "./family-reads.ts";
-import { type Relative, serialize } from "./serialize.ts";
 
 /**
- * What a change of one run means for those above and below it, to be written in the same commit: a parent mirrors that
- * its child waits and learns of its end, and the end of a parent is the end of the children it did not detach.
+ * The writes to the ancestors and descendants of a changed run, for the same commit: a parent records that its child waits or has ended, and
+ * the end of a parent cancels the children that it did not detach.
  */
 export async function familyWrites(
   host: Host,
@@ -29,7 +29,7 @@ export async function familyWrites(
   /** Children that begin in the same commit. */
   fresh: readonly RunWrite[] = [],
 ): Promise<RunWrite[]> {
-  // The children that a replay tells of are its source's.
+  // The children in the log of a replay are those of its source.
   if (isReplay(after)) return [];
   if (before === after || (after.parent === undefined && Object.keys(after.children).length === 0)) return [];
   const [above, below] = await Promise.all([
@@ -39,7 +39,7 @@ export async function familyWrites(
   return [...above, ...below, ...fresh.map((write) => stillborn(host, after, write))];
 }
 
-/** A run that is dispatched in the very turn that ends its parent is cancelled as it begins. */
+/** A child that is started in the turn that ends its parent is cancelled at once. */
 function stillborn(host: Host, parent: Run, write: RunWrite): RunWrite {
   const link = own(parent.children, write.runId);
   if (!isEnding(parent) || link === undefined || !link.propagates) return write;
@@ -47,10 +47,10 @@ function stillborn(host: Host, parent: Run, write: RunWrite): RunWrite {
   return { ...write, run: ended.run, events: [...write.events, ...ended.events] };
 }
 
-/** The same without the children, for an end that they are told of later. */
+/** The writes to the ancestors alone, where the descendants are written later. */
 export async function writesAbove(host: Host, reads: FamilyReads, before: Run, after: Run): Promise<RunWrite[]> {
   const { parent, owner, runId, status } = after;
-  if (parent === undefined || !isNews(before, after)) return [];
+  if (parent === undefined || !concernsParent(before, after)) return [];
   if (reads.isFull && !isTerminal(status)) return [];
   const above = await reads.read(owner.tenant, parent.runId, host.store);
   if (above === undefined || isTerminal(above.status)) return [];
@@ -58,18 +58,18 @@ export async function writesAbove(host: Host, reads: FamilyReads, before: Run, a
   if (link === undefined || !link.waits || isTerminal(link.status)) return [];
   const { nodeId } = link;
   const shown = isWaiting(status) ? status : "running";
-  const news: EventDraft[] = isTerminal(status)
+  const events: EventDraft[] = isTerminal(status)
     ? [...workerEnded(link, after), await childEnded(host, above, link, after)]
     : [{ type: "assay.child.changed", nodeId, payload: { nodeId, childRunId: runId, status: shown } }];
-  const write = written(host, above, news);
-  // A parent that ends here, because it cannot be loaded, ends its other children too.
+  const write = written(host, above, events);
+  // A parent that cannot be loaded ends here, and so do its other children.
   const siblings = await writesBelow(host, reads, above, write.run);
   const others = siblings.filter((sibling) => sibling.runId !== runId);
   return [write, ...others, ...(await writesAbove(host, reads, above, write.run))];
 }
 
-/** Only what a parent shows or waits for. */
-function isNews(before: Run, after: Run): boolean {
+/** Whether a parent shows a change of its child, or waits for it. */
+function concernsParent(before: Run, after: Run): boolean {
   if (isTerminal(after.status)) return !isTerminal(before.status);
   return before.status !== after.status && (isWaiting(before.status) || isWaiting(after.status));
 }
@@ -98,7 +98,7 @@ interface ActiveChild {
   readonly stateBytes: number;
 }
 
-/** The children that end with a run and have not been asked to yet. */
+/** The children that end with a run and are not being cancelled yet. */
 async function activeChildren({ store }: Pick<Host, "store">, { children, owner }: Run): Promise<ActiveChild[]> {
   const known = dependants(children);
   if (known.length === 0) return [];
@@ -118,7 +118,7 @@ function isEnding({ status }: Run): boolean {
   return status === "cancelling" || status === "cancelled" || status === "failed";
 }
 
-/** However deep a cascade goes, it names the run where it began and the node of that run that leads here. */
+/** The cancellation of a child. At any depth it names the run where the cascade began, and the node of that run. */
 function cascade({ cancel, runId, status }: Run, nodeId: string): Cancellation {
   const by = cancel?.by ?? "system";
   if (cancel?.parentRunId === undefined) {
@@ -132,19 +132,15 @@ function reasonOf(status: Run["status"]): string {
   return status === "failed" ? "parent-failed" : "parent-cancelled";
 }
 
-/**
- * Ends the children of a run that is being cancelled, each in a commit of its own. Where they could be written together
- * with their parent there is nothing left to do here.
- */
+/** Ends the children of a run that is being cancelled, each in a commit of its own. None are left where they were written with their parent. */
 export async function endChildren(host: Host, run: Run, change: typeof changeRun = changeRun): Promise<void> {
   const { owner } = run;
   const rootRunId = run.parent?.rootRunId ?? run.runId;
   for (const { childRunId, nodeId } of await activeChildren(host, run)) {
     const child = { runId: childRunId, owner, parent: { rootRunId } };
     const refusal = await change(host, child, (now) => cancelRun(now, cascade(run, nodeId)));
-    // Nobody comes back for the children of a run that has ended.
-    if (refusal !== undefined)
-      throw new AppError("unavailable", { reason: `Run ${childRunId} could not be ended for now` });
+    // The children must end before their parent: no worker returns to an ended run.
+    if (refusal !== undefined) throw notEnded(childRunId);
   }
 }
 
@@ -152,8 +148,8 @@ export async function endChildren(host: Host, run: Run, change: typeof changeRun
 const ENDED_FIRST = 20;
 
 /**
- * Reads the family of a run and commits what becomes of it. Children that are too large to be written with their parent are ended
- * before it, each in a commit of its own; with `together`, `FamilyTooLarge` is thrown instead.
+ * Reads the family of a run and commits its changes. Children that are too large to be written with their parent are ended before it, each in
+ * a commit of its own; with `together`, `FamilyTooLarge` is thrown instead.
  */
 export async function withFamily<T>(
   host: Host,
@@ -166,7 +162,7 @@ export async function withFamily<T>(
       return await inFamilyTurn(needs, work);
     } catch (error) {
       if (!(error instanceof FamilyTooLarge) || together || attempt === ENDED_FIRST) throw error;
-      // Not in line: the caller may be in the line of the family itself.
+      // Not serialized: the caller may hold the turn of the family itself.
       await endChildren(host, error.run, changeNow);
     }
   }
@@ -176,7 +172,7 @@ const ATTEMPTS = 100;
 
 type ChangedRun = Relative & Pick<Run, "owner">;
 
-/** Writes what the host itself decides about a run, with what it means for its family; again when one of them moved. */
+/** Writes a decision of the host about a run, with the changes of its family; tried again where one of the runs changed meanwhile. */
 export async function changeRun(
   host: Host,
   run: ChangedRun,
@@ -209,7 +205,7 @@ async function changeNow(
   return refusal;
 }
 
-/** Ends a run that is too large to load. Does nothing when it moved meanwhile: the next reader finds it as it is then. */
+/** Ends a run that is too large to load. Does nothing where the run changed meanwhile. */
 export async function endHeadOnly(host: Host, head: Run): Promise<void> {
   const write = written(host, head, []);
   const { tenant } = head.owner;
@@ -217,12 +213,14 @@ export async function endHeadOnly(host: Host, head: Run): Promise<void> {
     const family = await familyWrites(host, reads, head, write.run);
     return host.store.commit({ tenant, runs: [{ ...write, lease: "release" }, ...family] });
   });
-  if (!committed.ok && committed.refusal.type !== "version") {
-    throw new AppError("unavailable", { reason: `Run ${head.runId} could not be ended for now` });
-  }
+  if (!committed.ok && committed.refusal.type !== "version") throw notEnded(head.runId);
 }
 
-/** Of a run that cannot be loaded the only change is its end. */
+function notEnded(runId: string): AppError {
+  return new AppError("unavailable", { reason: `Run ${runId} could not be ended for now` });
+}
+
+/** The write of drafts to a run. A run that cannot be loaded is ended instead. */
 function written(host: Host, before: Run, drafts: readonly EventDraft[]): RunWrite {
   const { runId, version } = before;
   const changes = isHeadOnly(before) ? endOfHead(host, before) : drafts;

@@ -9,14 +9,14 @@ import type { RunRoom } from "../worker/run-room.ts";
 /** About how many bytes of JSON the head of a run takes. */
 const HEAD_BYTES = 2048;
 
-/** The state of a run is larger than this host loads. An `AppError`: stores take others for errors of the database. */
+/** The state of a run is larger than this host loads. An `AppError`, because stores treat other errors as database errors. */
 class TooLargeToLoad extends AppError {
   constructor(runId: string, bytes: number, limitBytes: number) {
     super("run_too_large", { runId, bytes, limitBytes });
   }
 }
 
-/** A large run is read without room of the reader's own: it is loaded when no other such run is. */
+/** A large run is read by a reader without room of its own: such runs are loaded one at a time. */
 class OutOfTurn extends AppError {
   constructor() {
     super("unavailable", { reason: "other large runs are being read" });
@@ -28,9 +28,8 @@ async function refuseOutOfTurn(): Promise<void> {
 }
 
 /**
- * The store with large units committed one at a time, by whichever worker, request or family of runs they come from. A run whose state
- * would end the process is read as its head (`stateOmitted`), and only ever written with the event that drops its state: a head that
- * was decided on as if it were the run would replace it.
+ * The store with large units committed one at a time, of all workers, requests and families. A run whose state is too large to load is read as
+ * its head (`stateOmitted`), and can only be written with the event that drops its state: otherwise the head would replace the run.
  */
 export function withLargeCommitsInTurn(store: Store, room: RunRoom): Store {
   const { smallBytes, maxLoadBytes: statesUpTo } = room;
@@ -69,10 +68,7 @@ export function withLargeCommitsInTurn(store: Store, room: RunRoom): Store {
 
 const HEADS_MAX = 100;
 
-/**
- * Heads, read one at a time: the database parses the whole state for one, and SQLite writes nothing meanwhile. A run that has ended
- * stays as it is, so its head is kept.
- */
+/** Heads are read one at a time: the database parses the whole state, and SQLite cannot write meanwhile. Heads of ended runs are cached. */
 function keptHeads(store: Store, room: RunRoom): Store["readHead"] {
   const kept = new Map<string, Run>();
   const keptFor = async ({ tenant, workspace }: Visibility, runId: string): Promise<Run | undefined> => {

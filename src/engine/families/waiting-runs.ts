@@ -1,21 +1,25 @@
 import { AppError } from "../../protocol/errors.ts";
+import type { EventDraft } from "../../protocol/events.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import type { RunOutline } from "../../store/port/store.ts";
+import type { RunOutline, RunWrite } from "../../store/port/store.ts";
 import { visibleRun } from "../execute.ts";
 import type { ExternalEvent } from "../gates/decide/deliver-event.ts";
 import type { Host } from "../host.ts";
+import { stamp } from "../runs/stamp.ts";
 import { roomOf } from "../worker/run-room.ts";
+import { familyWrites, withFamily } from "./family.ts";
+import type { FamilyReads } from "./family-reads.ts";
 
-/** All that wait for an event get it in one commit, and a commit has its bounds. */
+/** Waits for one event, at most: all are answered in one commit. */
 const WAITS_MAX = 1000;
 
-/** Runs of so many bytes together are read for one event at a time. */
+/** Runs of more bytes together are read for one event at a time. */
 const LARGE_BYTES = 1_048_576;
 
 /**
- * Calls `deliver` with the runs that wait for the event, and the one that was last to: it says why nobody does, when nobody does. The runs
- * are held until their commit returns, so they have a limit together.
+ * Calls `deliver` with the runs that wait for the event, and the run of the newest closed wait, which determines the refusal where there is no
+ * open one. The runs are held until their commit returns, so their bytes together are limited.
  */
 export async function withRunsAbout<T>(
   host: Host,
@@ -42,7 +46,7 @@ export async function withRunsAbout<T>(
   return withRuns(host, reach, runs, deliver);
 }
 
-/** The same with some of those that wait for it, the longest waiting among them unless there are very many. */
+/** The same with as many of the waiting runs as fit into memory. */
 export async function withRunsWaiting<T>(
   host: Host,
   reach: Visibility,
@@ -63,7 +67,7 @@ export async function withRunsWaiting<T>(
 
 type Sized = Pick<RunOutline, "runId" | "stateBytes">;
 
-/** In the order of the interrupts; a run that is gone by now has no bytes, and reading it says so. */
+/** The runs of interrupts with their sizes, in order; a deleted run has size 0, and reading it fails. */
 async function sized(host: Host, { tenant }: Visibility, of: readonly { readonly runId: string }[]): Promise<Sized[]> {
   const ids = [...new Set(of.map(({ runId }) => runId))];
   if (ids.length === 0) return [];
@@ -87,4 +91,42 @@ async function withRuns<T>(
   } finally {
     done?.();
   }
+}
+
+interface RunChange {
+  readonly run: Run;
+  readonly events: readonly EventDraft[];
+}
+
+/**
+ * Writes for several runs in one commit, by run id. Runs may be of one family, and one may be named twice: each change applies to the run after
+ * the changes before it, and each run is written once.
+ */
+export function writeRuns(host: Host, changes: readonly RunChange[]): Promise<ReadonlyMap<string, RunWrite>> {
+  return withFamily(host, (reads) => writesOf(host, reads, changes));
+}
+
+async function writesOf(
+  host: Host,
+  reads: FamilyReads,
+  changes: readonly RunChange[],
+): Promise<ReadonlyMap<string, RunWrite>> {
+  const writes = new Map<string, RunWrite>();
+  const add = (write: RunWrite): void => {
+    const before = writes.get(write.runId);
+    const joined = before && { expectedVersion: before.expectedVersion, events: [...before.events, ...write.events] };
+    writes.set(write.runId, { ...write, ...joined });
+  };
+  const store: Host["store"] = {
+    ...host.store,
+    readRun: async (visible, runId) => writes.get(runId)?.run ?? host.store.readRun(visible, runId),
+  };
+  for (const { run, events: drafts } of changes) {
+    const { runId } = run;
+    const before = writes.get(runId)?.run ?? run;
+    const after = stamp(before, drafts, { runId, nowMs: host.nowMs(), newId: host.newId });
+    add({ runId, expectedVersion: before.version, events: after.events, run: after.run });
+    for (const write of await familyWrites({ ...host, store }, reads, before, after.run)) add(write);
+  }
+  return writes;
 }

@@ -6,10 +6,10 @@ import type {
   GateSummaryResponse,
 } from "../../protocol/gates/inbox-api.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
+import { queryInstant } from "../../protocol/instant.ts";
 import type { GateSummaryRow } from "../../store/port/gates.ts";
-import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
-import { queryInstant } from "../runs/query-instant.ts";
+import { serializeFor } from "../shared/serialize.ts";
 import { pauses } from "../worker/pauses.ts";
 
 /** Figures about the gates that were opened within a time; without `groupBy` only the total. One at a time for each tenant. */

@@ -2,7 +2,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.ts";
 import type { Membership } from "../../store/port/gates.ts";
 import type { RoleBinding, Store } from "../../store/port/store.ts";
-import { serializeFor } from "../families/serialize.ts";
+import { serializeFor } from "../shared/serialize.ts";
 
 export interface KeyLimits {
   /** Keys of a tenant that work: neither revoked nor expired. */

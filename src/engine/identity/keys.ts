@@ -10,7 +10,6 @@ import type { Membership } from "../../store/port/gates.ts";
 import type { KeyRecord, Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
-import { bindingAfter } from "../runs/binding-after.ts";
 import { hashOfKey, newApiKey } from "./api-key.ts";
 import {
   grantedKind,
@@ -26,7 +25,7 @@ import {
 } from "./grants.ts";
 import { type KeyLimits, requireShortNames, withRoomForKey } from "./key-limits.ts";
 import { originWrite } from "./key-origin.ts";
-import { roleTable } from "./roles.ts";
+import { bindingAfter, roleTable } from "./roles.ts";
 
 export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer" | "scrubber"> & {
   readonly limits?: KeyLimits;

@@ -5,7 +5,6 @@ import type { ListPrincipalsResponse, PrincipalInfo, SetPrincipalRequest } from 
 import type { Membership } from "../../store/port/gates.ts";
 import type { KeyOutline, Store } from "../../store/port/store.ts";
 import { auditDraft, type Recorder } from "../execute.ts";
-import { bindingAfter } from "../runs/binding-after.ts";
 import {
   membershipHere,
   reachedBy,
@@ -26,6 +25,7 @@ import {
   tableWith,
   visibilityOf,
 } from "./keys.ts";
+import { bindingAfter } from "./roles.ts";
 
 export async function listPrincipals(
   host: Pick<KeyHost, "store">,

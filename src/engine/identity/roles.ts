@@ -1,6 +1,8 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import { BUILT_IN_ROLES, type Decision, decideScope, type RoleTable } from "../../protocol/identity/scopes.ts";
+import type { Membership } from "../../store/port/gates.ts";
+import type { RoleBinding } from "../../store/port/store.ts";
 import { auditDraft } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { atMostEvery } from "../shared/at-most-every.ts";
@@ -68,5 +70,20 @@ export function authorizer(
       throw new AppError("forbidden", { scopeRequired: scope, missingFrom });
     },
     close,
+  };
+}
+
+/** The binding that a wish leads to, or undefined when there is none. What is not wished for stays as it is. */
+export function bindingAfter(
+  place: Visibility,
+  principal: string,
+  { roles, groups }: Partial<Membership>,
+): RoleBinding | undefined {
+  if (roles === undefined && groups === undefined) return undefined;
+  return {
+    ...place,
+    principal,
+    ...(roles === undefined ? {} : { roles: [...new Set(roles)] }),
+    ...(groups === undefined ? {} : { groups: [...new Set(groups)] }),
   };
 }

@@ -1,9 +1,9 @@
 import { hasAgent } from "../../protocol/agents/agent-of.ts";
 import { defined } from "../../protocol/defined.ts";
+import { queryInstant } from "../../protocol/instant.ts";
 import type { SignalKind } from "../../protocol/judgments/annotation.ts";
 import type { AnnotationFilter } from "../../protocol/judgments/annotation-api.ts";
 import type { AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";
-import { queryInstant } from "../runs/query-instant.ts";
 
 /** Which annotations are asked for; not how many, nor in which order. */
 export type Wanted = Omit<AnnotationQuery, "limit" | "order" | "after" | "words" | "blindFor">;

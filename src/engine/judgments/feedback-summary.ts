@@ -1,5 +1,6 @@
 import { defined } from "../../protocol/defined.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
+import { queryInstant } from "../../protocol/instant.ts";
 import type {
   FeedbackGrouping,
   FeedbackGroupKey,
@@ -8,9 +9,8 @@ import type {
 } from "../../protocol/judgments/feedback-api.ts";
 import type { AnnotationRecord, FeedbackQuery, FeedbackRow, RecountedRuns } from "../../store/port/judgments.ts";
 import type { Store } from "../../store/port/store.ts";
-import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
-import { queryInstant } from "../runs/query-instant.ts";
+import { serializeFor } from "../shared/serialize.ts";
 import { Mutes } from "../tapes/mutes.ts";
 import { ownTurn } from "../worker/pauses.ts";
 import { feedbackFigures } from "./feedback-figures.ts";

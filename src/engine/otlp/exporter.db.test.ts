@@ -9,7 +9,7 @@ import { visibleRun } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { annotate } from "../judgments/annotate.ts";
 import { retract } from "../judgments/change-annotation.ts";
-import { traceIdOf } from "../runs/trace-ids.ts";
+import { traceIdOf } from "../runs/run-trace.ts";
 import { type ExportSettings, exportJudgments, type JudgmentExport } from "./exporter.ts";
 
 interface Attribute {

@@ -1,7 +1,7 @@
 import { type LogRecord, type LogSource, otlpLogs } from "../../formats/otlp/otlp-logs.ts";
 import type { AnnotationChange } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";
-import { traceIdOf } from "../runs/trace-ids.ts";
+import { traceIdOf } from "../runs/run-trace.ts";
 import { judgmentRecord } from "./judgment-record.ts";
 import { type Receiver, sendLogs } from "./send-logs.ts";
 

@@ -1,7 +1,7 @@
 import type { LogRecord } from "../../formats/otlp/otlp-logs.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import type { AnnotationChange, AnnotationRecord } from "../../store/port/judgments.ts";
-import { spanIdOf } from "../runs/trace-ids.ts";
+import { spanIdOf } from "../runs/run-trace.ts";
 
 interface RecordSettings {
   /** Whether what people wrote goes out too. */

@@ -72,7 +72,7 @@ async function liveOf(host: Host, tenant: string, { item }: StoredItem, reviewer
   return live.sort((a, b) => ids.indexOf(a.annotationId) - ids.indexOf(b.annotationId));
 }
 
-interface Beside {
+interface SideWrites {
   readonly confidence?: number | undefined;
   readonly earlier: readonly AnnotationRecord[];
 }
@@ -83,7 +83,7 @@ async function annotations(
   { caller }: Seat,
   { record, about }: StoredItem,
   said: readonly Said[],
-  { confidence, earlier }: Beside,
+  { confidence, earlier }: SideWrites,
 ): Promise<Pick<ItemChange, "beside"> & { readonly ids: readonly string[] }> {
   const run = await visibleRun(host, caller, record.runId);
   const target = targetOf(about);

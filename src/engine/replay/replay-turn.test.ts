@@ -6,7 +6,7 @@ import { type Simulation, simulate } from "../../testing/simulate.ts";
 import { turnsOfOthers } from "../../testing/turns.ts";
 import { workflow } from "../../testing/workflow.ts";
 import { NODE_TYPES } from "../nodes/all.ts";
-import { cancelRun } from "../runs/decide/cancel-run.ts";
+import { cancelRun } from "../runs/decide/end-run.ts";
 import { pauseRun } from "../runs/decide/pause-run.ts";
 import type { NodeContext, NodeOutcome, NodeType, NodeTypes } from "../worker/node-type.ts";
 

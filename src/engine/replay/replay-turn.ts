@@ -5,12 +5,11 @@ import { activeNodes, isActive, type NodeState, nodeOf, type Run, visitOf } from
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import type { Host } from "../host.ts";
-import { endCancelled } from "../runs/decide/cancel-run.ts";
 import { conditionsAhead } from "../runs/decide/conditions-ahead.ts";
-import { failRun } from "../runs/decide/end-run.ts";
+import { endCancelled, failRun } from "../runs/decide/end-run.ts";
 import { nextSteps, type Step } from "../runs/decide/next-step.ts";
 import type { Dispatching } from "../runs/decide/settle-node.ts";
-import { readLog } from "../runs/stored-log.ts";
+import { readLog } from "../runs/read-log.ts";
 import { tooLarge } from "../runs/too-large.ts";
 import { checkedInPieces, type Pieces } from "../schemas/schema-checks.ts";
 import { roomOf } from "../worker/run-room.ts";

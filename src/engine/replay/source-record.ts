@@ -1,6 +1,6 @@
 import { type EventType, endsRun, type RunError, type RunEvent } from "../../protocol/events.ts";
 import { CHAIN_EVENT } from "../../protocol/runs/orchestrator-events.ts";
-import { COMPUTED } from "../runs/decide/computed-events.ts";
+import { COMPUTED } from "../runs/decide/beginnings.ts";
 
 /** Ends that nothing in the workflow leads to: time was over, or the host could not go on. */
 const ENDED_FROM_OUTSIDE: ReadonlySet<string> = new Set(["run_timeout", "run_dead_lettered", "run_too_large"]);

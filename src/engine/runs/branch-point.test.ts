@@ -3,7 +3,7 @@ import { openInterrupts } from "../../protocol/runs/run.ts";
 import { acted, actedWithoutVotes, branchOf, replayOf, sourceRun } from "../../testing/branches.ts";
 import { ANA } from "../../testing/judges.ts";
 import type { Simulation } from "../../testing/simulate.ts";
-import { cancelRun } from "./decide/cancel-run.ts";
+import { cancelRun } from "./decide/end-run.ts";
 
 const ACCEPT = { action: "accept" };
 const REFINE = { action: "refine", refineFeedback: { scope: "whole", text: "shorter" } };

@@ -13,8 +13,7 @@ import { pauses } from "../worker/pauses.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
 import { PlanFacts, type PlanFactsHost } from "../workflows/plan-facts.ts";
 import { BEGINNING, type Beginnings, beginnings, lettingGo } from "./decide/beginnings.ts";
-import { changedOptions } from "./decide/branch-options.ts";
-import type { BranchPoint } from "./decide/fork-run.ts";
+import { type BranchPoint, changedOptions } from "./decide/fork-run.ts";
 import {
   decidedBefore,
   firedBefore,
@@ -32,23 +31,23 @@ interface BranchHost extends PlanFactsHost {
   readonly plans: Pick<Host["plans"], "byHash" | "current">;
 }
 
-/** After so many steps back in a row a branch begins anew: each step reads the log once more. */
+/** Steps back in a row after which a branch begins anew: each step reads the log once more. */
 const STEPS_MAX = 8;
 
 /**
- * Where a branch goes back to before it begins; undefined where it begins at its fork point.
+ * The point before its fork point that a branch goes back to; undefined where it begins at its fork point.
  *
- * A decision is for what the voters were shown and for what it let through. Where it does not hold for the branch, the
- * branch goes back to the moment before its gate began and does everything since anew. The state is one that the source
- * really had, so no result, variable or earlier round that came after the gate can lead past it.
+ * A decision at a gate is for what the gate showed and for the effects that it allowed. Where a decision does not hold for the branch, the
+ * branch goes back to the moment before the gate began. That is a state which the source really had, so no result, variable or earlier
+ * round from after the gate can lead past the gate.
  *
  * - With other inputs or options, a branch of a workflow that asks a person or waits for an event begins anew: any result
- *   before the fork point may have come from the first values.
- * - Otherwise a decision does not hold where a node with effects follows, because that effect would happen once more, or
- *   where one of those behind the branch made it against the rules of the gate.
+ *   before the fork point may depend on the first values.
+ * - Otherwise a decision does not hold where a node with effects follows, because the effect would happen once more, or where a starter of
+ *   the branch made the decision against the rules of the gate.
  * - A branch of a branch begins anew where any node has effects, or where that branch asked again: its log has decisions that no
- *   longer count. A branch of a replay begins anew: nobody decided what a replay comes to.
- * - A gate with `approvalHoldsForBranches: true` keeps its decision for as long as it shows the same.
+ *   longer count. A branch of a replay begins anew: its decisions were copied, not made.
+ * - A gate with `approvalHoldsForBranches: true` keeps its decision as long as it shows the same.
  */
 export async function branchPoint(
   host: BranchHost,
@@ -71,7 +70,8 @@ export async function branchPoint(
   const holding = await rule.holding();
   const sealed = goingBack(run, then, ({ interruptId }) => holding.has(interruptId));
   const seen = withoutSealed(history);
-  const shown = seen === history ? sealed.restores : restoring(seenNow(seen), stateBefore(seen, sequence));
+  const shown =
+    seen === history ? sealed.restores : restoring(stateBefore(seen, seen.length), stateBefore(seen, sequence));
   const back = { sealed, shown, reopens: await rule.reopened(sealed), changes: changedOptions(then, overlay) };
   return { decided, back };
 }
@@ -88,18 +88,14 @@ interface SourceLog {
   readOn(count: number): Promise<readonly RunEvent[]>;
 }
 
-/** Decisions that were made together begin within so many events; where they do not, the branch begins anew. */
+/** Events within which nodes that were decided about together begin; where they do not, the branch begins anew. */
 const TOGETHER_MAX = 2000;
 
-/** Whether a branch on the way to this one went back, or was given other options. */
+/** Whether an event is the beginning of a branch that went back, or got other options. */
 function asksAgain(event: RunEvent): boolean {
   if (event.type !== "assay.branch.began") return false;
   const { goesBackTo, reopens, changes = [] } = event.payload;
   return goesBackTo !== undefined || reopens !== undefined || changes.length > 0;
-}
-
-function seenNow(history: readonly RunEvent[]): Run {
-  return stateBefore(history, history.length);
 }
 
 class BranchRule {
@@ -116,7 +112,7 @@ class BranchRule {
     this.#facts = new PlanFacts(host, run.owner.tenant);
   }
 
-  /** Whether a person may be asked in the run, or an event be waited for, or was: a workflow below may have had a gate then. */
+  /** Whether the run may ask a person or wait for an event, or has done so: a child workflow may have had a gate then. */
   async matters(): Promise<boolean> {
     return (await this.#facts.asks(this.#plan.graph.order)) || (await this.#hasAsked(this.#run));
   }
@@ -132,13 +128,13 @@ class BranchRule {
     return false;
   }
 
-  /** A run below; undefined where it is no longer there, or too large to be read. */
+  /** A child run; undefined where it was deleted or is too large to be read. */
   async #below(runId: string): Promise<Run | undefined> {
     const child = await this.#host.store.readRun({ tenant: this.#run.owner.tenant }, runId);
     return child?.stateOmitted === undefined ? child : undefined;
   }
 
-  /** The events after a point until something came from outside; undefined where there are too many. */
+  /** The events after a point until the first one from outside; undefined where there are too many. */
   async #computedFrom(
     then: Run,
     known: readonly RunEvent[],
@@ -158,7 +154,7 @@ class BranchRule {
     return all.length > TOGETHER_MAX ? undefined : all;
   }
 
-  /** What was decided before a point and begins after it; undefined where that takes too much work to find out. */
+  /** Decisions from before a point whose nodes begin after it; undefined where finding them takes too much work. */
   async decided(
     then: Run,
     history: readonly RunEvent[],
@@ -193,14 +189,14 @@ class BranchRule {
       if (sequence === undefined) return undefined;
       if (step === STEPS_MAX) return BEGINNING;
       at = stateBefore(history, sequence);
-      // Equal to what the run had come to, and another value than it had then.
+      // An option may equal the latest value and still differ from the value at this point.
       if (changedOptions(at, overlay).length > 0) return BEGINNING;
       if (before === undefined && step > 0) return sequence;
       await this.#pause();
     }
   }
 
-  /** Where the first node began whose gate was decided before, or has a run below it with such a gate. */
+  /** The sequence at which the first node began whose decision does not hold, or that of a gate in a child run. */
   async #firstVoid(begins: Beginnings): Promise<number | undefined> {
     const found: number[] = [];
     for (const one of Object.values(this.#run.interrupts)) {
@@ -215,13 +211,12 @@ class BranchRule {
       if (await this.#isVoidBelow(runId, acts)) found.push(sequence);
       await this.#pause();
     }
-    return found.length === 0 ? undefined : found.reduce((a, b) => Math.min(a, b));
+    return least(found);
   }
 
   /**
-   * Where the first node began that is under way and may not begin again from the present state: one that has written to that state,
-   * because it would write over what it wrote itself; or a sub-workflow with gates, because a variable that was written since could
-   * lead past them.
+   * The sequence at which the first node began that is under way and may not begin again from the present state: a node that has written to
+   * the state would write over its own writes, and in a sub-workflow with gates a variable written since could lead past the gates.
    */
   async #firstUnderWay(run: Run, begins: Beginnings, version: number): Promise<number | undefined> {
     const found: number[] = [];
@@ -238,7 +233,7 @@ class BranchRule {
         found.push(sequence);
       }
     }
-    return found.length === 0 ? undefined : found.reduce((a, b) => Math.min(a, b));
+    return least(found);
   }
 
   async #isVoid(plan: Plan, interrupt: Interrupt, actsAbove: boolean): Promise<boolean> {
@@ -249,8 +244,8 @@ class BranchRule {
   }
 
   /**
-   * Whether a decision in a run below does not hold, or was never asked for although it would be now. A run that is no longer there, or
-   * too large to be read, may have had one.
+   * Whether a decision in a child run does not hold, or was not asked for although it would be now. A child that was deleted, or is too
+   * large to be read, may have had one.
    */
   async #isVoidBelow(runId: string, actsAbove: boolean): Promise<boolean> {
     const child = await this.#below(runId);
@@ -265,7 +260,7 @@ class BranchRule {
     return false;
   }
 
-  /** Whether one of those behind the branch approved at a gate that forbids it. */
+  /** Whether a starter of the branch approved at a gate that forbids it. */
   async #isSelfApproved({ data, votes }: Interrupt): Promise<boolean> {
     const rules = gateRules(data);
     const starters = startersOf(this.#run);
@@ -276,7 +271,7 @@ class BranchRule {
     return approvals.some(({ principal }) => makers.includes(principal));
   }
 
-  /** The interrupts whose decisions hold for a branch whose gates show the same. */
+  /** Interrupts whose decisions hold if the gates of the branch show the same. */
   async holding(): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     for (const one of Object.values(this.#run.interrupts)) {
@@ -286,7 +281,7 @@ class BranchRule {
     return found;
   }
 
-  /** The nodes of the plan that asked, or had a run below them, since the moment that the branch goes back to. */
+  /** Nodes that asked, or had a child run, since the point that the branch goes back to. */
   async reopened({ voids, nodeIds }: GoingBack): Promise<string[]> {
     const isVoid = new Set(voids);
     const decided = Object.values(this.#run.interrupts).filter(
@@ -301,6 +296,10 @@ class BranchRule {
     }
     return found;
   }
+}
+
+function least(sequences: readonly number[]): number | undefined {
+  return sequences.length === 0 ? undefined : sequences.reduce((a, b) => Math.min(a, b));
 }
 
 function mayHold({ graph }: Plan, { nodeId, kind }: Interrupt): boolean {

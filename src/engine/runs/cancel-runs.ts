@@ -2,17 +2,18 @@ import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
-import type { CancelRunsRequest, CancelRunsResponse } from "../../protocol/runs/api.ts";
+import type { CancelRunsRequest, CancelRunsResponse, BulkCancelRequest, BulkCancelResponse, CancelRunRequest } from "../../protocol/runs/api.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal, RUN_STATUSES } from "../../protocol/runs/run-status.ts";
 import { auditDraft, refused, visibleRun } from "../execute.ts";
 import type { Host } from "../host.ts";
-import { cancelRun, withRoomOfItsOwn } from "./change-run.ts";
+import { withReadRoom } from "../worker/run-room.ts";
+import { cancelRun } from "./change-run.ts";
 
 /** Runs cancelled at the same time: enough to share commits, few enough to let other requests in between. */
 const PAGE = 64;
 
-/** Of larger runs only the head is listed: a page of whole ones may be more than the host can hold. */
+/** Only the heads of larger runs are listed: a page of whole runs may be more than the host can hold. */
 const LISTED_BYTES = 65_536;
 
 /** Runs that one request cancels at most. */
@@ -27,14 +28,14 @@ export async function cancelRuns(host: Host, caller: Caller, request: CancelRuns
   if ((runId === undefined) === (workflowId === undefined)) {
     throw new AppError("validation_error", { problem: "the body needs exactly one of runId and workflowId" });
   }
-  const work = new Cancelling(host, caller, reason === undefined ? {} : { reason });
+  const work = new Cancelling(host, caller, defined({ reason }));
   if (runId !== undefined) await cancelFamily(host, caller, runId, work);
   else await cancelWorkflow(host, caller, workflowId ?? "", work);
   const { cancelled, failed } = work;
   return { cancelled, failed, more: work.isFull || failed > 0 };
 }
 
-/** The family is closed first, in a commit that meets every creation below the root: the pages that follow find all of it. */
+/** The family is closed first, in a commit that conflicts with every creation below the root, so the pages that follow are complete. */
 async function cancelFamily(host: Host, caller: Caller, rootRunId: string, work: Cancelling): Promise<void> {
   const root = await visibleRun(host, caller, rootRunId);
   if (root.parent !== undefined) {
@@ -66,14 +67,8 @@ async function cancelWorkflow(host: Host, caller: Caller, workflowId: string, wo
   for (const status of CANCELLABLE) {
     let before: string | undefined;
     while (!work.isFull) {
-      const from = defined({ before });
-      const page = await host.store.listRuns(caller, {
-        workflowId,
-        status,
-        limit: PAGE,
-        statesUpTo: LISTED_BYTES,
-        ...from,
-      });
+      const query = defined({ workflowId, status, limit: PAGE, statesUpTo: LISTED_BYTES, before });
+      const page = await host.store.listRuns(caller, query);
       await work.cancel(page);
       if (page.length < PAGE) break;
       before = page.at(-1)?.runId;
@@ -109,10 +104,8 @@ class Cancelling {
   }
 
   async #cancelOne({ runId }: Run): Promise<void> {
-    const cancel = (caller: Caller) =>
-      cancelRun(this.#host, { caller, runId, request: this.#reason, record: () => undefined });
     try {
-      await withRoomOfItsOwn(this.#host, this.#caller, cancel);
+      await cancelInOwnRoom(this.#host, this.#caller, runId, this.#reason);
       this.cancelled += 1;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -124,4 +117,56 @@ class Cancelling {
 
 function depthOf({ parent }: Run): number {
   return parent?.depth ?? 0;
+}
+
+/**
+ * Cancels one of many runs. Its room for large reads is released when it is done: that of a request is kept until its answer is sent, and a
+ * request about many large runs would wait for itself.
+ */
+function cancelInOwnRoom(host: Host, caller: Caller, runId: string, request: CancelRunRequest) {
+  return withReadRoom(host, (room) =>
+    cancelRun(host, { caller: { ...caller, ...room }, runId, request, record: () => undefined }),
+  );
+}
+
+const MANY_AT_ONCE = 16;
+
+/**
+ * One result per id, in order; one that fails does not stop the others. Runs that completed or failed are refused. Parents come before their
+ * children: a child that is cancelled by itself may fail its parent.
+ */
+export async function bulkCancelRuns(
+  host: Host,
+  caller: Caller,
+  { runIds, reason }: BulkCancelRequest,
+): Promise<BulkCancelResponse> {
+  const cancelOne = async (runId: string) => {
+    try {
+      const { status } = await cancelInOwnRoom(host, caller, runId, defined({ reason }));
+      if (status === "completed" || status === "failed") {
+        throw new AppError("run_terminal", { runId, runStatus: status });
+      }
+      return { runId, ok: true, status };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const { code, message } = error;
+      // Scrubbed like any other error: a text that is no id of a run may be a secret, and answers are kept under an idempotency key.
+      return host.scrubber.scrubValue({ runId, ok: false, error: { code, message } });
+    }
+  };
+  const read = (runId: string) => withReadRoom(host, (room) => host.store.readRun({ ...caller, ...room }, runId));
+  const depths = await Promise.all(runIds.map(async (runId) => (await read(runId))?.parent?.depth ?? 0));
+  const results = new Array<BulkCancelResponse["results"][number]>(runIds.length);
+  for (const depth of [...new Set(depths)].sort((a, b) => a - b)) {
+    const level = [...runIds.entries()].filter(([i]) => depths[i] === depth);
+    for (let from = 0; from < level.length; from += MANY_AT_ONCE) {
+      const some = level.slice(from, from + MANY_AT_ONCE);
+      await Promise.all(
+        some.map(async ([i, runId]) => {
+          results[i] = await cancelOne(runId);
+        }),
+      );
+    }
+  }
+  return { results };
 }

@@ -4,7 +4,8 @@ import { ADA, logOf, until } from "../../testing/engine.ts";
 import { accept, calls, childOf, childrenOf, expectSound, familyOf, GATE, read } from "../../testing/family.ts";
 import { familyBench, is } from "../../testing/family-bench.ts";
 import { change, ended } from "../../testing/workbench.ts";
-import { bulkCancelRuns, cancelRun, pauseRun } from "./change-run.ts";
+import { bulkCancelRuns } from "./cancel-runs.ts";
+import { cancelRun, pauseRun } from "./change-run.ts";
 
 const bench = familyBench();
 const statuses = async (runId: string) => (await familyOf(bench.store, runId)).map(({ status }) => status);

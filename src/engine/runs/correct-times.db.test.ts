@@ -7,9 +7,8 @@ import { expectAllRebuilt } from "../../testing/rebuilt.ts";
 import { workflow } from "../../testing/workflow.ts";
 import { changeRun } from "../families/family.ts";
 import type { Host } from "../host.ts";
-import { steadyClock } from "../worker/steady-clock.ts";
+import { correctTimes, steadyClock } from "../worker/steady-clock.ts";
 import type { Worker } from "../worker/worker.ts";
-import { correctTimes } from "./correct-times.ts";
 
 const HOUR = 3_600_000;
 const YEAR = 8766 * HOUR;

@@ -18,8 +18,9 @@ import type { Plan } from "../workflows/decide/plan.ts";
 import { unknownWorkflow } from "../workflows/unknown-workflow.ts";
 import { creationLimits } from "./creation-limits.ts";
 import { startRun } from "./decide/start-run.ts";
+import { handOver } from "./hand-over.ts";
+import { sealedTrace } from "./run-trace.ts";
 import { stamp } from "./stamp.ts";
-import { sealedTrace } from "./trace-ids.ts";
 
 export interface CreateRun {
   readonly caller: Caller;
@@ -31,7 +32,7 @@ export interface CreateRun {
   readonly record: Recorder<CreateRunResponse>;
 }
 
-/** Validates, makes the run durable with its first event, and hands it to this process's worker if it has room. */
+/** Validates the request, makes the run durable with its first event, and gives it to this process's worker if that has a place. */
 export async function createRun(host: Host, command: CreateRun): Promise<CreateRunResponse> {
   const { caller, request } = command;
   if (request.tenantId !== undefined && request.tenantId !== caller.tenant) throw new AppError("tenant_mismatch");
@@ -44,7 +45,7 @@ export async function createRun(host: Host, command: CreateRun): Promise<CreateR
   return beginRun(host, plan, command);
 }
 
-/** Answers that the run itself brings are for those who watch this host by its seams. */
+/** Answers that a run brings along are for conformance tests only. */
 export function checkMockProvider({ capabilities }: Host, { configurable }: CreateRunRequest): void {
   const wanted = configurable?.mockProvider;
   if (wanted === undefined) return;
@@ -54,15 +55,15 @@ export function checkMockProvider({ capabilities }: Host, { configurable }: Crea
   throw new AppError("unsupported_mock_provider", { provider: problem, supported: [...MOCK_PROVIDERS] });
 }
 
-/** A run of this plan, whoever chose it; what is beside it comes to be with it. */
+/** Creates a run of this plan, with the side writes in the same commit. */
 export async function beginRun(
   host: Host,
   plan: Plan,
   command: CreateRun,
-  beside: Pick<Unit, "workflows" | "documents"> = {},
+  sideWrites: Pick<Unit, "workflows" | "documents"> = {},
 ): Promise<CreateRunResponse> {
   const { caller, request } = command;
-  // What a start costs is in the definition: many small requests together take a turn of the event loop each.
+  // The definition determines the cost of a start. Many small requests at once take a turn of the event loop each.
   if (isTurnSpent()) await ownTurn();
   const dedupScope = command.dedup ? dedupScopeOf(caller, request) : undefined;
   const runId = host.newId("run");
@@ -76,25 +77,17 @@ export async function beginRun(
   const url = `/v1/runs/${runId}`;
   const response: CreateRunResponse = { runId, status: run.status, eventsUrl: `${url}/events`, statusUrl: url };
   const outcome = command.record(response);
-  const lease = host.localWorker?.reserve(caller.tenant);
-  const created = await host.store
-    .commit({
+  await handOver(host, run, async (lease) => {
+    const created = await host.store.commit({
       tenant: caller.tenant,
       runs: [defined({ runId, expectedVersion: 0, events, run, lease, dedupScope })],
-      ...beside,
+      ...sideWrites,
       ...creationLimits(host),
       audit: [auditDraft(caller, nowMs, runId, { action: "run.created", details: { workflowId: run.workflowId } })],
       ...defined({ idempotency: outcome }),
-    })
-    .catch((error: unknown) => {
-      if (lease) host.localWorker?.giveBack(caller.tenant);
-      throw error;
     });
-  if (!created.ok) {
-    if (lease) host.localWorker?.giveBack(caller.tenant);
-    throw refused(created.refusal);
-  }
-  if (lease) host.localWorker?.take(run);
+    if (!created.ok) throw refused(created.refusal);
+  });
   return response;
 }
 
@@ -102,7 +95,7 @@ async function planFor(host: Host, caller: Caller, request: CreateRunRequest) {
   const { workflowId } = request;
   if (workflowId === undefined) {
     throw new AppError("validation_error", {
-      problem: "workflowId is required; GET /v1/workflows lists what there is",
+      problem: "workflowId is required; GET /v1/workflows lists the workflows",
     });
   }
   const plan = await host.plans.current(caller.tenant, workflowId);
@@ -114,13 +107,12 @@ async function planFor(host: Host, caller: Caller, request: CreateRunRequest) {
   return plan;
 }
 
-/** Scopes of one workspace must not meet those of another, whose runs it cannot see. */
+/** Scopes of different workspaces do not conflict: a caller cannot see the runs of another workspace. */
 function dedupScopeOf({ workspace }: Caller, { scopeId }: CreateRunRequest): string {
   if (scopeId !== undefined) return JSON.stringify([workspace ?? null, scopeId]);
   throw new AppError("validation_error", { problem: "X-Dedup: enforce needs a scopeId in the body" });
 }
 
-export function ownerOf(caller: Caller): Owner {
-  const { tenant, workspace, principal } = caller;
+export function ownerOf({ tenant, workspace, principal }: Caller): Owner {
   return defined({ tenant, workspace, principal });
 }

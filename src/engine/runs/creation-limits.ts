@@ -2,13 +2,13 @@ import type { RunError } from "../../protocol/events.ts";
 import type { Refusal, Unit } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 
-/** The bounds of this host for a unit that creates runs; nothing where the host has none. */
+/** The limits of this host for a unit that creates runs; none where the host has no limits. */
 export function creationLimits({ limits }: Pick<Host, "limits">): Pick<Unit, "creationLimits"> {
   const { maxActiveRuns: activeRuns, maxDescendants: descendants } = limits;
   return activeRuns === undefined || descendants === undefined ? {} : { creationLimits: { activeRuns, descendants } };
 }
 
-/** How many runs a turn may still start, and the error of the nodes that wanted more. */
+/** The number of runs that a turn may still start, and the error of further nodes. */
 export interface ChildRoom {
   readonly left: number;
   readonly error: RunError;

@@ -7,31 +7,28 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { maskValues, type Secret, sensitiveValues } from "../../protocol/runs/sensitive.ts";
 import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
-import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import { annotationDoc } from "../judgments/annotation-view.ts";
 import { scrubInTurns } from "../secrets/scrub-in-turns.ts";
+import { serializeFor } from "../shared/serialize.ts";
 import { Mutes } from "../tapes/mutes.ts";
-import { ByteBudget } from "../worker/byte-budget.ts";
 import { ownTurn } from "../worker/pauses.ts";
 import { snapshot } from "./read-run.ts";
-import { RunSpans } from "./run-spans.ts";
+import { RunSpans } from "./run-trace.ts";
 
 const PAGE_ROWS = 64;
 
-/** What a bundle holds beside its lists, and what is written between them; generously. */
+/** The bytes of a bundle without its lists, at most. */
 const FRAME_BYTES = 2048;
-/** What the end of a span adds to it. */
+/** The bytes that the end of a span adds. */
 const SPAN_END_BYTES = 64;
 
 /**
- * All there is about a run as it stands, as JSON text without secrets and of at most `host.bundles.maxBytes`. What the
- * run is comes first, then what was said about it, then its events for as far as there is room, each with its span.
- *
- * It is made piece by piece: of the log, no more is in memory at a time than one page and what is in the bundle.
+ * The whole run as JSON text without secrets, of at most `host.bundles.maxBytes`: its state, then its annotations, then as many of its
+ * events as there is room for, each with its span. Of the log, only one page and the bundled events are in memory at a time.
  */
 export function debugBundle(host: Host, run: Run, version: string): Promise<string> {
-  // One at a time: each may take much memory, and much work that is done in pieces.
+  // Bundles are made one at a time: each may take much memory.
   return serializeFor(host.store, "debug bundles", () => bundleOf(host, run, version));
 }
 
@@ -68,21 +65,21 @@ async function bundleOf(host: Host, run: Run, version: string): Promise<string> 
   return `${text},${JSON.stringify(end).slice(1)}`;
 }
 
-/** What is longer took a while to clean; others have waited for it. */
+/** Scrubbing longer texts takes a while, so other work gets a turn afterwards. */
 const LONG_CHARACTERS = 10_000;
 
 async function breathe(done: string): Promise<void> {
   if (done.length > LONG_CHARACTERS) await ownTurn();
 }
 
-/** The snapshot with what it began with. */
+/** The snapshot with the inputs of the run. */
 async function stateOf(host: Host, run: Run, shown: RunSnapshot): Promise<Readonly<Record<string, unknown>>> {
   const { runId, workflowId, status, startedAt, error, ...rest } = shown;
   const [first] = await host.store.readEvents(run.runId, 0, 1);
   const { inputs = {} } =
     first === undefined ? {} : (JSON.parse(first.body) as { payload: { inputs?: object } }).payload;
   const ended = defined({ endedAt: run.endedAt });
-  // In the order of what one would miss most, because the first that finds no room is left out.
+  // The most important members come first: those that find no room are left out.
   return { runId, workflowId, status, startedAt, ...ended, ...(error && { error }), inputs, ...rest };
 }
 
@@ -98,7 +95,7 @@ async function bundledState(
 ): Promise<BundledState> {
   const members: string[] = [];
   for (const [name, value] of Object.entries(state)) {
-    // What has no room is not worth cleaning: it may be as large as a run can be.
+    // A value without room is not scrubbed: it may be as large as a run can be.
     const written = JSON.stringify(value);
     if (!budget.fits(written)) continue;
     const member = `"${name}":${JSON.stringify(await scrubInTurns(scrubber, value))}`;
@@ -108,7 +105,7 @@ async function bundledState(
   return { members, omitted: members.length < Object.keys(state).length };
 }
 
-/** Secrets of the run are masked in judgments too, which may repeat them. */
+/** Annotations may repeat secrets of the run, so these are masked in them. */
 async function bundledAnnotations(host: Host, run: Run, budget: ByteBudget) {
   const { store, scrubber } = host;
   const { runId, owner } = run;
@@ -135,15 +132,10 @@ async function bundledAnnotations(host: Host, run: Run, budget: ByteBudget) {
   }
 }
 
-/** Outside of the protocol's object, which is closed. */
+/** How an annotation counts. It is not part of the protocol's annotation, which is a closed object. */
 function stateOfAnnotation(record: AnnotationRecord, silenced: ReadonlySet<string>): AnnotationCounting {
   const { annotationId, state, actorKind, supersededBy } = record;
-  return {
-    state,
-    actorKind,
-    ...defined({ supersededBy }),
-    ...(silenced.has(annotationId) ? { muted: true } : {}),
-  };
+  return { state, actorKind, ...defined({ supersededBy }), ...(silenced.has(annotationId) ? { muted: true } : {}) };
 }
 
 async function secretsOf(host: Host, run: Run): Promise<Secret[]> {
@@ -158,22 +150,47 @@ async function bundledEvents({ store, scrubber }: Host, run: Run, budget: ByteBu
   const done = () => ({ events, spans: seen.spans });
   while (events.length < version) {
     const page = await store.readEvents(runId, events.length, Math.min(PAGE_ROWS, version - events.length));
-    // Nothing makes a log shorter but the end of its run: it was deleted while it was read.
+    // A log only becomes shorter when its run is deleted.
     if (page.length === 0) throw new AppError("not_found", { what: "run", runId });
     for (const { body } of page) {
       if (!budget.fits(body)) return done();
       const event = JSON.parse(body) as RunEventDoc;
       const clean = body.length > LONG_CHARACTERS ? await scrubInTurns(scrubber, event) : scrubber.scrubValue(event);
-      // As the poll serves it, to the letter, unless there was something to take out.
+      // The exact text that the events route serves, unless the scrubber removed something.
       const text = clean === event ? body : JSON.stringify(clean);
       if (!budget.take(text)) return done();
       events.push(text);
       await breathe(body);
       const span = seen.see(event);
-      // One that finds no room is still there: the frame has some to spare, and it is the last.
+      // The last span may go beyond the budget: the frame has room to spare.
       if (span !== undefined && !budget.take(JSON.stringify(span), SPAN_END_BYTES)) return done();
     }
     await ownTurn();
   }
   return done();
+}
+
+/** Room for a number of bytes of JSON text. */
+class ByteBudget {
+  #left: number;
+
+  constructor(bytes: number) {
+    this.#left = bytes;
+  }
+
+  /** Whether there is room for a text, the comma after it, and `more` bytes. */
+  fits(text: string, more = 0): boolean {
+    return sizeOf(text, more) <= this.#left;
+  }
+
+  /** Takes the room for a text if there is enough. */
+  take(text: string, more = 0): boolean {
+    if (!this.fits(text, more)) return false;
+    this.#left -= sizeOf(text, more);
+    return true;
+  }
+}
+
+function sizeOf(text: string, more: number): number {
+  return Buffer.byteLength(text) + 1 + more;
 }

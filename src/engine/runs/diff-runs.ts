@@ -11,9 +11,9 @@ import {
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { visibleRun } from "../execute.ts";
-import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import { scrubInTurns } from "../secrets/scrub-in-turns.ts";
+import { serializeFor } from "../shared/serialize.ts";
 import { inTurns, ownTurn, pauses } from "../worker/pauses.ts";
 import { roomOf } from "../worker/run-room.ts";
 import { diffEvents, diffStates } from "./decide/diff-runs.ts";
@@ -22,15 +22,15 @@ import { sizeOf } from "./run-size.ts";
 
 const PAGE = 500;
 
-/** So many characters of events make an answer: a single event may be as large as many. */
+/** Characters of events in one answer, at most: a single event may be large. */
 const MAX_CHARACTERS = 8_000_000;
 
-/** What is longer takes a while to clean; others wait for it. */
+/** Scrubbing longer values takes a while and is done in steps. */
 const LONG_CHARACTERS = 10_000;
 
-/** A function of two logs and of nothing else, as far as they are at this moment. */
+/** Compares two runs by their logs and states. */
 export function diffRuns(host: Host, caller: Caller, runId: string, against: string): Promise<RunDiffResponse> {
-  // One at a time for each tenant: it holds states, snapshots and events of both runs, and requests that wait hold none.
+  // One comparison at a time for each tenant: it holds states, snapshots and events of both runs.
   return serializeFor(host.store, `diffs of ${caller.tenant}`, () => differences(host, caller, runId, against));
 }
 
@@ -54,7 +54,7 @@ async function differences(host: Host, caller: Caller, runId: string, against: s
   };
 }
 
-/** The caller with room for both runs, taken at once: two diffs that had room for one side each would wait for each other. */
+/** The caller with room for both runs. It is taken at once: two comparisons with room for one run each would wait for each other. */
 async function withRoomFor(host: Host, caller: Caller, runIds: readonly string[]): Promise<Caller> {
   const room = roomOf(host);
   const sides = await host.store.runOutlines(caller.tenant, [...new Set(runIds)]);
@@ -65,7 +65,7 @@ async function withRoomFor(host: Host, caller: Caller, runIds: readonly string[]
   return { ...caller, beforeLargeRead: async () => {} };
 }
 
-/** Inside a tenant it is no secret that a run is there; outside it does not exist. */
+/** Within a tenant, a run that the caller may not read is refused as `forbidden`; other runs do not exist. */
 async function other(host: Host, caller: Caller, runId: string): Promise<Run> {
   try {
     return await visibleRun(host, caller, runId);
@@ -76,7 +76,7 @@ async function other(host: Host, caller: Caller, runId: string): Promise<Run> {
   }
 }
 
-/** Only as much of either as was there when they were read, a page of each at a time. */
+/** Compares two logs up to the versions that were read, a page of each at a time. */
 async function compareLogs(host: Host, a: Run, b: Run): Promise<{ diffs: EventDiff[]; cut: boolean }> {
   const diffs: EventDiff[] = [];
   const pause = pauses();
@@ -84,7 +84,7 @@ async function compareLogs(host: Host, a: Run, b: Run): Promise<{ diffs: EventDi
   for (let from = 0, rows = PAGE; from < Math.max(a.version, b.version); from += rows) {
     const as = await page(host, a, from, pause);
     const bs = await page(host, b, from, pause);
-    // Where the page of one log was cut for its size, the other is compared no further either.
+    // Where the page of one log was cut for its size, the other page is used up to the same event.
     rows = Math.min(PAGE, as.cut ? as.length : PAGE, bs.cut ? bs.length : PAGE);
     for (let i = 0; i < Math.min(rows, Math.max(as.length, bs.length)); i++) {
       const diff = await inTurns(diffEvents(from + i, as[i], bs[i]), pause);
@@ -115,10 +115,7 @@ async function page(host: Host, { runId, version }: Run, from: number, pause: ()
   return Object.assign(docs, { cut: rows.cut === true });
 }
 
-/**
- * Readers look through the states of two runs for what begins like a key, and an id such as `task-7` reads like one to
- * them. What it is does not matter here; that it differs does.
- */
+/** Values that look like keys are masked, also ids such as `task-7`: clients search state diffs for key prefixes, and only the difference matters. */
 async function shown(host: Host, { variables, channels, ...rest }: StateDiff): Promise<StateDiff> {
   return {
     ...rest,

@@ -6,26 +6,26 @@ import { isReplay } from "../../protocol/runs/forked-from.ts";
 import type { EffectRecord, Store } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 
-/** What makes one intended effect one, however often it is attempted. */
+/** The identity of an intended effect, the same for each attempt. */
 interface EffectIdentity {
   readonly tenantId: string;
   readonly runId: string;
   readonly nodeId: string;
   /** Counts the intended effects of the node over the whole run; a retry keeps it, a second call has the next. */
   readonly ordinal: number;
-  /** The provider and what is asked of it, such as `mail:send`. */
+  /** The provider and its operation, such as `mail:send`. */
   readonly providerKey: string;
 }
 
 export interface Effect extends EffectIdentity {
   /** The worker that is about to act. */
   readonly claimedBy: string;
-  /** Whether the provider takes our id as its own idempotency key, so that a repetition changes nothing. */
+  /** Whether the provider uses our id as its idempotency key, so that a repetition has no effect. */
   readonly providerAcceptsIdentity: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** `failed` is an outcome that a node can return as it is. The value is JSON. */
+/** The outcome of an effect; a node can return `failed` as it is. The value is JSON. */
 export type EffectResult<T> =
   | { readonly type: "succeeded"; readonly value: T }
   | { readonly type: "failed"; readonly error: RunError };
@@ -39,12 +39,12 @@ export function logicalInvocationId({ tenantId, runId, nodeId, ordinal, provider
 }
 
 /**
- * Lets an effect happen at most once. The claim is durable before `fire` is called, its outcome before this returns, and
- * whoever comes again gets that outcome, good or bad, without another call.
+ * Runs an effect at most once. The claim is durable before `fire` is called, and the outcome before this returns; a repeated call gets the
+ * recorded outcome, success or failure, without calling `fire`.
  *
- * `fire` returns what the provider definitely answered. When it throws, nobody knows what happened; then, as after a
- * crash, it is repeated only if the provider accepts our id. Otherwise the throw is recorded as a failure for good,
- * and a claim without any outcome fails with `effect_in_doubt`. An abort records nothing: it is neither.
+ * `fire` returns the answer of the provider. Where it throws, as after a crash, it is not known whether the effect happened: it is repeated
+ * only if the provider accepts our id. Otherwise the error is recorded as the outcome, and a claim without an outcome fails with
+ * `effect_in_doubt`. An abort records nothing.
  */
 export async function withEffect<T>(
   host: Pick<Host, "store" | "nowMs" | "effects">,
@@ -53,7 +53,7 @@ export async function withEffect<T>(
 ): Promise<EffectResult<T>> {
   const effectId = logicalInvocationId(effect);
   const here = underWayIn(host.store);
-  // An attempt that this process gave up may still be running when the next one starts.
+  // An abandoned attempt of this process may still be running.
   const other = here.get(effectId);
   if (other) return other as Promise<EffectResult<T>>;
   const mine = claimAndFire(host, effect, effectId, fire).finally(() => here.delete(effectId));
@@ -108,7 +108,7 @@ async function answerOf<T>(
 
 const RETRY_MS = [100, 200, 400, 800, 1600, 3200];
 
-/** What is known must not become a doubt because the database restarts at this moment. */
+/** Records an outcome, also across a restart of the database: a known outcome must not be lost. */
 async function record<T>(
   host: Pick<Host, "store" | "nowMs">,
   tenant: string,
@@ -120,7 +120,7 @@ async function record<T>(
   for (let attempt = 0; ; attempt++) {
     try {
       await host.store.commit({ tenant, effectOutcomes });
-      // As it is recorded: another host may have been first with its answer, and every later caller gets that one.
+      // Another host may have recorded its outcome first; all callers get the recorded one.
       const recorded = await host.store.readEffect(effectId);
       return (recorded && recordedResult<T>(recorded)) ?? resultOf<T>(result.type, outcome);
     } catch (error) {
@@ -140,7 +140,7 @@ function resultOf<T>(state: "succeeded" | "failed", outcome: string): EffectResu
   return { type: state, error: JSON.parse(outcome) as RunError };
 }
 
-/** A replay has no business here: what it needs to know is in the log of its source. */
+/** The failure of an effect in a replay, which takes all outcomes from the log of its source. */
 function notAgain({ providerKey, nodeId }: Effect): EffectResult<never> {
   const message = `Node ${nodeId} of a replay asked for ${providerKey}. A replay has no effects.`;
   return { type: "failed", error: { code: "replay_source_missing", message, retryable: false } };

@@ -2,7 +2,7 @@ import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { RunEvent } from "../../protocol/events.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
-import type { ForkRunFurtherRequest, ForkRunResponse } from "../../protocol/runs/fork-api.ts";
+import type { ForkRunFurtherRequest, ForkRunResponse, RunOptionsOverlay } from "../../protocol/runs/fork-api.ts";
 import { type ForkedFrom, startersOf } from "../../protocol/runs/forked-from.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
@@ -10,18 +10,20 @@ import { secretsOf } from "../../protocol/runs/snapshot.ts";
 import type { Trace } from "../../protocol/runs/trace.ts";
 import type { Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "../execute.ts";
-import { isHostOnly } from "../families/start-child.ts";
+import { isHostOnly } from "../families/child-runs.ts";
 import type { Host } from "../host.ts";
 import { checked } from "../schemas/schema-checks.ts";
 import { hideSecrets, requireFewSecrets } from "../secrets/hide-secrets.ts";
 import { refuseRecorded } from "../tapes/read-only.ts";
 import { roomOf } from "../worker/run-room.ts";
+import type { Plan } from "../workflows/decide/plan.ts";
+import { PlanFacts, type PlanFactsHost } from "../workflows/plan-facts.ts";
 import { branchPoint } from "./branch-point.ts";
 import { creationLimits } from "./creation-limits.ts";
 import { beginBranch, copyHistory, endBranch } from "./decide/fork-run.ts";
-import { refuseOutdated } from "./outdated-branch.ts";
+import { handOver } from "./hand-over.ts";
+import { readLog, runEvent } from "./read-log.ts";
 import { stamp } from "./stamp.ts";
-import { readLog, runEvent } from "./stored-log.ts";
 
 interface ForkRun {
   readonly caller: Caller;
@@ -33,7 +35,7 @@ interface ForkRun {
   readonly record: Recorder<ForkRunResponse>;
 }
 
-/** A new run that begins with the history of another one. The source stays as it is, and never learns of it. */
+/** Creates a run that begins with the history of another one. The source is not changed. */
 export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResponse> {
   const { caller, runId: sourceRunId, request } = command;
   const source = await sourceOf(host, command);
@@ -55,14 +57,8 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
   const { run, events } = await begun(host, from, history, source, command);
   const { runId, status } = run;
   const { mode } = request;
-  const response: ForkRunResponse = {
-    runId,
-    sourceRunId,
-    fromSeq,
-    mode,
-    status,
-    eventsUrl: `/v1/runs/${runId}/events`,
-  };
+  const eventsUrl = `/v1/runs/${runId}/events`;
+  const response: ForkRunResponse = { runId, sourceRunId, fromSeq, mode, status, eventsUrl };
   const outcome = command.record(response);
   const details = { sourceRunId, fromSeq, mode };
   await create(host, run, events, {
@@ -73,7 +69,7 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
   return response;
 }
 
-/** A run that was deleted says so to whoever could see it; any other that cannot be seen does not exist. */
+/** The source. Throws `fork_source_expired` for a deleted run that the caller could see, `not_found` for other runs that it cannot see. */
 async function sourceOf(host: Host, { caller, runId, request }: ForkRun): Promise<Run> {
   try {
     return await visibleRun(host, caller, runId);
@@ -116,7 +112,7 @@ async function checkMotive(host: Host, { caller, runId, request }: ForkRun): Pro
   });
 }
 
-/** Forks of earlier versions name only who forked them: the runs that they come from name the others. */
+/** All starters behind a source. Forks of earlier versions name only their own, so the runs that they come from are read too. */
 async function startersBehind(host: Host, source: Run): Promise<string[]> {
   const found = new Set(startersOf(source));
   let { forkedFrom: from } = source;
@@ -129,10 +125,10 @@ async function startersBehind(host: Host, source: Run): Promise<string[]> {
   return [...found];
 }
 
-/** A log of so many bytes makes room for itself before it is read. */
+/** Logs of more bytes take room before they are read. */
 const LARGE_LOG_BYTES = 1_048_576;
 
-/** At least the first event: there is no run without it. */
+/** The events before `fromSeq`, at least the first. */
 async function historyOf(host: Host, caller: Caller, { runId }: Run, fromSeq: number): Promise<RunEvent[]> {
   const length = Math.max(1, fromSeq);
   const bytes = await host.store.logBytes(runId, length);
@@ -140,7 +136,7 @@ async function historyOf(host: Host, caller: Caller, { runId }: Run, fromSeq: nu
   if (bytes > maxLogBytes) throw new AppError("run_too_large", { runId, bytes, limitBytes: maxLogBytes });
   if (bytes > LARGE_LOG_BYTES) await caller.beforeLargeRead?.(bytes);
   const history = await readLog(host.store, runId, length);
-  // Deleted in this very moment.
+  // The source was deleted meanwhile.
   if (history.length < length) throw expired(runId, fromSeq);
   return history;
 }
@@ -177,25 +173,45 @@ async function begun(
 }
 
 /**
- * The input of such a run was decided by the host when it was asked for: who asked, within which limits. A branch would execute it
- * once more without the scope for it, with an input of the caller's choice.
+ * The refusal of a branch of a run that only the host starts. The host decided the input of such a run (its requester, its limits); a branch
+ * would execute it without the scope for it, with an input of the caller's choice.
  */
 function hostsOwn({ runId: sourceRunId, fromSeq }: ForkedFrom, workflowId: string): AppError {
   const problem = `runs of ${workflowId} are made by the host and cannot be branched; ask for another one, or replay it`;
   return new AppError("fork_point_invalid", { problem, sourceRunId, fromSeq });
 }
 
-/** Handed to this process's worker if it has room, as a new run is. */
 async function create(host: Host, run: Run, events: readonly RunEvent[], unit: Unit): Promise<void> {
-  const lease = isTerminal(run.status) ? undefined : host.localWorker?.reserve(run.owner.tenant);
-  let created = false;
-  try {
+  await handOver(isTerminal(run.status) ? {} : host, run, async (lease) => {
     const write = defined({ runId: run.runId, expectedVersion: 0, events, run, lease });
     const committed = await host.store.commit({ ...unit, ...creationLimits(host), runs: [write] });
     if (!committed.ok) throw refused(committed.refusal);
-    created = true;
-  } finally {
-    if (lease && !created) host.localWorker?.giveBack(run.owner.tenant);
-  }
-  if (lease) host.localWorker?.take(run);
+  });
+}
+
+/**
+ * Refuses a branch of a workflow that was registered anew since and asks a person now: the branch would execute the old definition, without
+ * the gates of the new one. A branch that changes no options and has no effects is allowed.
+ *
+ * @param run the branch at its fork point
+ */
+export async function refuseOutdated(
+  host: PlanFactsHost,
+  plan: Plan,
+  run: Run,
+  { inputs, configurable }: RunOptionsOverlay,
+): Promise<void> {
+  const { workflowId, owner, forkedFrom } = run;
+  const current = await host.plans.current(owner.tenant, workflowId);
+  if (current === undefined || current.hash === plan.hash) return;
+  const facts = new PlanFacts(host, owner.tenant);
+  if (!(await facts.asks(current.graph.order))) return;
+  const changesNothing = inputs === undefined && configurable === undefined;
+  if (changesNothing && (await facts.acting(plan)).length === 0) return;
+  const problem = `workflow ${workflowId} was registered anew since, and asks a person or waits for an event; start a new run, or replay this one`;
+  throw new AppError("fork_point_invalid", {
+    problem,
+    sourceRunId: forkedFrom?.runId,
+    fromSeq: forkedFrom?.fromSeq,
+  });
 }

@@ -25,7 +25,7 @@ export async function snapshot(host: Host, run: Run): Promise<RunSnapshot> {
   return shownRun(run, plan.sensitivity);
 }
 
-/** What the children of a run are now that had not ended as far as its own log knows, by run id. */
+/** The present status of children that have not ended according to the run's own log, by run id. */
 export async function childStatuses(host: Host, run: Run): Promise<ReadonlyMap<string, RunStatus>> {
   const { tenant } = run.owner;
   const unsure = Object.entries(run.children).filter(([, { status }]) => !isTerminal(status));
@@ -45,13 +45,14 @@ export function withChildStatuses(snapshot: RunSnapshot, statuses: ReadonlyMap<s
   return { ...snapshot, childRuns };
 }
 
-/** So many runs are read at once, and so many characters of them make a page: one run may be as large as many. */
+/** Runs that are read at once. */
 const AT_ONCE = 50;
+/** Characters of a page of runs, at most. */
 const PAGE_CHARACTERS = 16_000_000;
-/** Characters that are read, and parsed, in one go. */
+/** Characters that are read, and parsed, in one step. */
 const CHARACTERS_AT_ONCE = 500_000;
 
-/** A page of so many bytes makes room for itself before it is read. */
+/** Pages of more bytes take room before they are read. */
 const LARGE_PAGE = 1_048_576;
 
 type ListQuery = Omit<RunQuery, "before" | "notBefore">;
@@ -61,7 +62,7 @@ interface RunPage {
   readonly nextCursor?: string;
 }
 
-/** A page of runs, newest first, shorter than asked for where they are large. A cursor is the id of the last one before. */
+/** A page of runs, newest first; shorter than the limit where runs are large. The cursor is the id of the last run before it. */
 export async function listRuns(
   host: Host,
   visible: Visibility,
@@ -76,16 +77,14 @@ export async function listRuns(
     : pageOfScan(host, visible, rest, cursor);
 }
 
-/** Runs of one scan step, and steps of one request: where the database is in this process, others wait for each step. */
+/** Runs of one scan step: with a database in this process, other requests wait for each step. */
 const SCAN_RUNS = 250;
+/** Scan steps of one request. */
 const SCAN_STEPS = 20;
-/** Bytes of states that one scan step looks through: tags are found nowhere else. */
+/** Bytes of states that one scan step reads: tags are only in the states. */
 const SCAN_BYTES = 4_000_000;
 
-/**
- * A page by filters that no index holds. A request looks at a bounded number of runs, so the page may be short, or empty, with a
- * cursor from which the next request goes on.
- */
+/** A page by filters without an index. A request examines a bounded number of runs, so the page may be short or empty, with a cursor to continue from. */
 async function pageOfScan(host: Host, visible: Visibility, query: ListQuery, cursor?: string): Promise<RunPage> {
   const { agentId: _, tag: __, limit, ...indexed } = query;
   const runs: RunSnapshot[] = [];
@@ -138,7 +137,7 @@ async function pageOf(host: Host, visible: Visibility, rest: ListQuery, cursor?:
   }
 }
 
-/** Runs of these sizes, with pauses between those that are read at once. There may be fewer, or others, by now. */
+/** Reads runs of these sizes in steps, with pauses. There may be fewer, or others, by now. */
 async function readInSteps(
   host: Host,
   visible: Visibility,
@@ -152,16 +151,15 @@ async function readInSteps(
     const few = fitting(rest, CHARACTERS_AT_ONCE);
     const limit = few === rest.length ? left : Math.min(left, few);
     const last = found.at(-1);
-    const place = last === undefined ? {} : { before: last.runId };
     await ownTurn();
-    const runs = await host.store.listRuns(visible, { ...query, ...place, limit });
+    const runs = await host.store.listRuns(visible, { ...query, ...(last && { before: last.runId }), limit });
     found.push(...runs);
     if (runs.length < limit) return found;
   }
   return found;
 }
 
-/** How many of the first are within so many bytes; one is, however large. */
+/** How many of the first sizes are within so many bytes, at least one. */
 export function fitting(sizes: readonly number[], bytesMax: number): number {
   let bytes = 0;
   const end = sizes.findIndex((size, index) => {

@@ -7,7 +7,7 @@ import type { Store } from "../../store/port/store.ts";
 import { visibleRun } from "../execute.ts";
 import type { Host } from "../host.ts";
 
-/** The parts of a run that judgments are recorded with. Only the agents may change, and only until the run has ended. */
+/** The members of a run that are recorded with judgments. Only the agents may change, until the run has ended. */
 export type RunIdentity = Pick<Run, "runId" | "workflowId" | "workflowHash" | "owner"> & AgentFacts;
 
 export function identityOf(run: Run): RunIdentity {
@@ -23,16 +23,14 @@ export function identityOf(run: Run): RunIdentity {
   };
 }
 
-/** Runs that are remembered; one more, and all are looked up anew. */
+/** Cached identities; at one more the cache is cleared. */
 const REMEMBERED_MAX = 10_000;
 
 const REMEMBERED = new WeakMap<Store, Map<string, RunIdentity>>();
 
 /**
- * For those who only write beside a run: most runs are judged more than once, and looking one up costs as much as
- * recording a judgment. Only runs that have ended are remembered: others may still call an agent. One that was deleted may
- * still be remembered; the commit of whatever is written for it is refused.
- * Throws like `visibleRun`.
+ * The identity of a run, cached: most runs are judged more than once, and reading one costs as much as recording a judgment. Only ended runs
+ * are cached, because others may still call an agent. The cache may have deleted runs; commits for them are refused. Throws like `visibleRun`.
  */
 export async function runIdentity(host: Host, visible: Visibility, runId: string): Promise<RunIdentity> {
   const remembered = rememberedIn(host.store);

@@ -1,7 +1,7 @@
-/** The largest run by default. A request that reads a run of this size holds the event loop for less than 250 ms, whatever is in it. */
+/** The largest run by default. A request that reads such a run blocks the event loop for less than 250 ms. */
 export const LARGEST_RUN = 16_000_000;
 
-/** What a run that is larger than it may be can still take from one node: the decision of a gate, not a value that it copies. */
+/** The most that one node may add to a run that is too large already: enough for the decision of a gate, not for a copied value. */
 export const SMALL_ADDITION = 16_384;
 
 interface Weights {
@@ -19,7 +19,7 @@ const BYTES_ALONE: Weights = { name: 0, part: 0 };
  */
 const READING: Weights = { name: 64, part: 24 };
 
-/** The size of a run or of a part of one: its bytes of JSON, and the weight of what takes longer to read than it is long. */
+/** The size of a run or a part of it: its bytes of JSON, with weights for values that take longer to read. */
 export function sizeOf(value: unknown, atMost = Number.POSITIVE_INFINITY): number {
   return counted(value, atMost, READING);
 }
@@ -29,7 +29,7 @@ export function jsonBytes(value: unknown, atMost = Number.POSITIVE_INFINITY): nu
   return counted(value, atMost, BYTES_ALONE);
 }
 
-/** Counting ends once `atMost` is passed, because a small value may name one large part a thousand times. */
+/** Counting stops once `atMost` is passed: a small value may refer to one large part a thousand times. */
 function counted(value: unknown, atMost: number, weights: Weights): number {
   if (typeof value === "string") return weights.part + textSize(value, atMost);
   if (typeof value !== "object" || value === null) return 8;
@@ -41,7 +41,7 @@ function counted(value: unknown, atMost: number, weights: Weights): number {
     }
     return size;
   }
-  // Without a list of the members: of tens of thousands of them, it takes longer to make than they take to count.
+  // A list of tens of thousands of members would take longer to make than to count.
   for (const key in value) {
     if (size > atMost) return size;
     const member = (value as Readonly<Record<string, unknown>>)[key];
@@ -50,7 +50,7 @@ function counted(value: unknown, atMost: number, weights: Weights): number {
   return size;
 }
 
-/** Whether a run may take what adds so much to it. One that is too large already, as an earlier version left it, takes what is small, and so can end. */
+/** Whether so much may be added to a run. A run that an earlier version left too large takes small additions, so that it can end. */
 export function mayTake(runSize: number, added: number, sizeMax: number): boolean {
   return runSize > sizeMax ? added <= SMALL_ADDITION : runSize + added <= sizeMax;
 }
@@ -67,10 +67,10 @@ function textSize(text: string, atMost: number): number {
   return size;
 }
 
-/** A character takes so many bytes of JSON at most: a control character is written as an escape. */
+/** Bytes of JSON for one character, at most: control characters are written as escapes. */
 const BYTES_PER_CHARACTER = 6;
 
-/** Whether a value surely makes `bytes` of JSON at most. A look at the lengths of its texts is enough for nearly all runs. */
+/** Whether a value makes `bytes` of JSON at most. The lengths of its texts are enough to tell for nearly all runs. */
 export function isSmall(value: unknown, bytes: number): boolean {
   return leftOf(value, bytes) >= 0 || jsonBytes(value, bytes) <= bytes;
 }

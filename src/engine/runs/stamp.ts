@@ -7,11 +7,11 @@ interface Stamping {
   readonly runId: string;
   readonly nowMs: number;
   readonly newId: (prefix: IdPrefix) => string;
-  /** Given where many drafts are folded one after the other and the runs in between are not kept. */
+  /** For folds of many drafts in a row whose intermediate runs are not kept. */
   readonly scratch?: Scratch;
 }
 
-/** Gives drafts their place in the log and folds them. */
+/** Gives drafts their ids and places in the log, and folds them. */
 export function stamp(
   before: Run | undefined,
   drafts: readonly EventDraft[],
@@ -30,20 +30,20 @@ export function stamp(
   return { run, events };
 }
 
-/** The drafts as they are kept and served: sensitive values are moved out of what will be served. */
+/** The drafts with sensitive values moved from the served payload to the sealed one. */
 export function sealDrafts(before: Run | undefined, drafts: readonly EventDraft[]): readonly EventDraft[] {
   const secrets = secretsOf(before, drafts);
   return secrets.length === 0 ? drafts : drafts.map((draft) => seal(draft, secrets));
 }
 
-/** What the run has kept from sight so far, and what these drafts do: one of them may show what a later one masks. */
+/** The secrets of the run and of these drafts: a draft may show a value that a later one masks. */
 function secretsOf(run: Run | undefined, drafts: readonly EventDraft[]): readonly Secret[] {
   const known = run?.secrets ?? [];
   const more = drafts.flatMap(({ payload, sealed }) => (sealed === undefined ? [] : masked(payload, sealed)));
   return more.length === 0 ? known : [...known, ...more];
 }
 
-/** A payload that carries a sensitive value, by whatever way it got there, is kept sealed and shown masked. */
+/** A payload with a sensitive value is stored sealed and served masked. */
 function seal(draft: EventDraft, secrets: readonly Secret[]): EventDraft {
   const payload = maskPayload(draft.payload, secrets);
   if (JSON.stringify(payload) === JSON.stringify(draft.payload)) return draft;

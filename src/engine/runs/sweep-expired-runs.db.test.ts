@@ -5,7 +5,7 @@ import type { Store } from "../../store/port/store.ts";
 import { BOTH_STORES } from "../../testing/both-stores.ts";
 import { HOUR, NOW, newId, newTenant, next, runCompleted, startedRun, workflowWrite } from "../../testing/builders.ts";
 import { accept, save } from "../../testing/store-contract/subject.ts";
-import { removeExpiredRuns, sweepExpiredRuns } from "./sweep-expired-runs.ts";
+import { removeExpiredRuns, sweepExpiredRuns } from "./delete-run.ts";
 
 const DAY = 24 * HOUR;
 

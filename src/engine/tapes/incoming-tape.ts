@@ -12,7 +12,7 @@ import { isLong, LONG_TEXT, scrubbedTexts } from "../secrets/scrub-in-turns.ts";
 import { lineExcess } from "./line-limits.ts";
 import { Turns } from "./turns.ts";
 
-/** Beside the codes of the reader of tapes: a line that only a server refuses. */
+/** SideWrites the codes of the reader of tapes: a line that only a server refuses. */
 const TOO_DENSE = "tape_line_too_dense";
 
 /** A tape as it will be kept, and the digest of what came. */

@@ -1,7 +1,6 @@
 import { scrubLine } from "../../formats/tapes/scrub.ts";
 import { isContent } from "../../formats/tapes/sidecar/read-sidecar.ts";
-import type { RowLines } from "../../formats/tapes/sidecar/row-lines.ts";
-import { type FileLine, fileLines, fileText } from "../../formats/tapes/sidecar/row-lines.ts";
+import { type FileLine, fileLines, fileText, type RowLines } from "../../formats/tapes/sidecar/row-lines.ts";
 import { FileError } from "../../formats/text/file-error.ts";
 import { trimSpace } from "../../formats/text/trim.ts";
 import { AppError, type ErrorDetails } from "../../protocol/errors.ts";
@@ -14,9 +13,9 @@ import {
   type PushSidecarResponse,
 } from "../../protocol/tapes/sidecar-api.ts";
 import { type Recorder, refused } from "../execute.ts";
-import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
+import { serializeFor } from "../shared/serialize.ts";
 import { lineExcess } from "./line-limits.ts";
 import { PushAnswer } from "./push-answer.ts";
 import { planPush } from "./push-plan.ts";

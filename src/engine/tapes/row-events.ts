@@ -4,7 +4,7 @@ import { isRecorded } from "../../protocol/tapes/api.ts";
 import type { TAPE_EVENTS } from "../../protocol/tapes/events.ts";
 import type { Store, StoredEvent } from "../../store/port/store.ts";
 import type { TargetEvent } from "../judgments/decide/annotate.ts";
-import { endsLog } from "../runs/event-pages.ts";
+import { endsLog } from "../runs/read-log.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
 
 const RECORD: keyof typeof TAPE_EVENTS = "assay.tape.record";

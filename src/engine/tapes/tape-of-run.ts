@@ -9,8 +9,7 @@ import { evolve, type Run, type Scratch } from "../../protocol/runs/run.ts";
 import { isRecorded } from "../../protocol/tapes/api.ts";
 import type { StoredEvent } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
-import { eventPages } from "../runs/event-pages.ts";
-import { runEvent } from "../runs/stored-log.ts";
+import { eventPages, runEvent } from "../runs/read-log.ts";
 import { scrubInTurns } from "../secrets/scrub-in-turns.ts";
 import { pauses } from "../worker/pauses.ts";
 

@@ -10,9 +10,9 @@ import type {
 import type { WebhookRecord } from "../../store/port/gates.ts";
 import type { Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
-import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import { checkUrl } from "../outbound/guard.ts";
+import { serializeFor } from "../shared/serialize.ts";
 import { requirePatterns } from "./event-patterns.ts";
 import { fingerprintOf, newSecret } from "./signature.ts";
 import { webhookInfo } from "./webhook-info.ts";

@@ -5,19 +5,18 @@ import { deadlineMs, wakeAtMs } from "../../protocol/runs/due-times.ts";
 import { isReplay } from "../../protocol/runs/forked-from.ts";
 import { nodeOf, type Run } from "../../protocol/runs/run.ts";
 import type { RunWrite } from "../../store/port/store.ts";
+import { childPlansOf } from "../families/child-runs.ts";
 import { endChildren, endHeadOnly, familyWrites, withFamily } from "../families/family.ts";
-import { isSerializing, serialize } from "../families/serialize.ts";
-import { childPlansOf } from "../families/start-child.ts";
 import { externalWaits, offerHeld } from "../gates/held-events.ts";
 import type { Host } from "../host.ts";
 import { replayTurn } from "../replay/replay-turn.ts";
 import { type ChildRoom, childRoom, creationLimits } from "../runs/creation-limits.ts";
 import { isHeadOnly, tooLarge } from "../runs/too-large.ts";
 import { checkedTurn } from "../schemas/schema-checks.ts";
+import { isSerializing, serialize } from "../shared/serialize.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
-import { type Attempt, AttemptEnded, besideAll, type Note } from "./attempt-notes.ts";
-import { asJson, thrown } from "./node-call.ts";
-import type { Beside, NodeOutcome } from "./node-type.ts";
+import { type Attempt, AttemptEnded, allSideWrites, asJson, type Note, thrown } from "./node-call.ts";
+import type { NodeOutcome, SideWrites } from "./node-type.ts";
 import { RunHold } from "./run-hold.ts";
 import { roomOf } from "./run-room.ts";
 import { counts, type Finished, type Launch, type Noted, type Turn, turnSteps } from "./turn.ts";
@@ -27,9 +26,8 @@ import { LargeTurn } from "./turn-base.ts";
 const RETRY_MS = 250;
 
 /**
- * One leased run in the hands of one worker: takes turns, commits them, runs effect nodes in between, and lets go
- * when nothing is left to do now. Every write is fenced by version and lease, so a worker that lost the run can
- * neither overwrite nor duplicate anything.
+ * A run under the lease of one worker: takes turns, commits them, executes effect nodes in between, and releases the run when there is nothing
+ * to do now. Every write is fenced by version and lease, so a worker that lost the run can neither overwrite nor duplicate anything.
  */
 export class LeasedRun {
   readonly runId: string;
@@ -38,14 +36,14 @@ export class LeasedRun {
   readonly #workerId: string;
   #run: Run;
   #stale = false;
-  /** The last write met another one, of this run or of its family. */
+  /** Whether the last write conflicted with another one, of this run or its family. */
   #contended = false;
-  /** The last turn wanted more children than there is room for. */
+  /** Set where the last turn started more children than there is room for. */
   #room: ChildRoom | undefined;
   #stopped = false;
-  /** The run is being let go, or was. */
+  /** Whether the run is being released, or was. */
   #leaving = false;
-  /** Another execution has the run. */
+  /** Whether another execution has the run. */
   #superseded = false;
   readonly #attempts = new Map<string, Attempt>();
   #finished: Finished[] = [];
@@ -63,32 +61,32 @@ export class LeasedRun {
     this.startedAtMs = host.nowMs();
   }
 
-  /** Somebody else changed the run: look again. Cheap when nothing is being waited for. */
+  /** The run was changed elsewhere and has to be read again. */
   poke(): void {
     this.#stale = true;
     this.#wake();
   }
 
-  /** Stop as soon as possible without writing more: the lease is lost or the worker is going away. */
+  /** Stops as soon as possible, without further writes: the lease is lost or the worker is stopping. */
   stop(): void {
     this.#stopped = true;
     this.#wake();
   }
 
-  /** Whether the run stays in these hands for now, as far as they can tell. */
+  /** Whether this execution continues for now. */
   get goesOn(): boolean {
     return !this.#leaving && !this.#stopped;
   }
 
-  /** The same worker has claimed the run anew: whatever this execution was about, it writes and releases nothing more. */
+  /** The same worker has claimed the run anew: this execution writes and releases nothing more. */
   supersede(): void {
     this.#superseded = true;
     this.stop();
   }
 
   /**
-   * Resolves when this worker has let go of the run. Trouble with the database is waited out, for a node that is
-   * acting on the world must not be given up because of it; anything else is thrown, and the lease runs out.
+   * Resolves when the run is released. Database errors that may pass are waited out, so that an executing node is not abandoned because of
+   * them; other errors are thrown, and the lease runs out.
    */
   async go(): Promise<void> {
     try {
@@ -117,7 +115,7 @@ export class LeasedRun {
     }
   }
 
-  /** True when the run was let go. The plan is held for the turn only: nodes execute for long, and plans are large. */
+  /** Takes one turn; true when the run was released. The plan is held for the turn only: nodes execute for long, and plans are large. */
   async #turn(): Promise<boolean> {
     const plan = await this.#host.plans.byHash(this.#run.workflowHash);
     const before = this.#run;
@@ -130,7 +128,7 @@ export class LeasedRun {
     let letGo = turn.launches.length === 0 && !this.#stillExecuting(turn.run);
     if (!letGo && !this.#hold.keep(turn.size)) {
       if (this.#attempts.size === 0) {
-        // The turn is dropped and taken again when there is room to keep the run while its nodes execute.
+        // The turn is dropped, and taken again when there is room to keep the run while its nodes execute.
         await this.#hold.waitFor(turn.size);
         this.#stale = true;
         return false;
@@ -139,19 +137,19 @@ export class LeasedRun {
       letGo = true;
     }
     if (turn.events.length === 0 && letGo) this.#requireWaiting(turn.run);
-    const beside = besideAll(notes);
-    if (turn.events.length > 0 || letGo || Object.keys(beside).length > 0) {
+    const sideWrites = allSideWrites(notes);
+    if (turn.events.length > 0 || letGo || Object.keys(sideWrites).length > 0) {
       this.#leaving = letGo;
-      const written = await this.#write(before, turn, letGo, beside).finally(() => {
+      const written = await this.#write(before, turn, letGo, sideWrites).finally(() => {
         this.#leaving = false;
       });
-      if (written === "beside") {
-        // Which of them it was is not told; the run itself stands as it was, and goes on without them.
+      if (written === "side-write-refused") {
+        // The refusal does not name the note, so all are refused; the run continues without them.
         this.#refuseNotes((note) => notes.includes(note));
         return false;
       }
       if (written === "stale") {
-        // Somebody was faster. What finished is kept: the next turn settles it against the run as it is now.
+        // The run was changed elsewhere. Finished attempts are kept: the next turn settles them against the present run.
         this.#stale = true;
         return false;
       }
@@ -179,7 +177,7 @@ export class LeasedRun {
     return checkedTurn(() => turnSteps(this.#host, plan, run, finished, executing, childPlans, notes, bounds));
   }
 
-  /** A run that is due although there is nothing to do would be claimed again at once, and for ever. */
+  /** Throws for a run that is due with nothing to do: it would be claimed again at once, for ever. */
   #requireWaiting(run: Run): void {
     const dueAtMs = wakeAtMs(run);
     if (dueAtMs !== undefined && dueAtMs <= this.#host.nowMs()) {
@@ -195,8 +193,8 @@ export class LeasedRun {
     before: Run,
     { events, run, children }: Pick<Turn, "events" | "run" | "children">,
     letGo: boolean,
-    beside: Beside = {},
-  ): Promise<"done" | "stale" | "lost" | "beside"> {
+    sideWrites: SideWrites = {},
+  ): Promise<"done" | "stale" | "lost" | "side-write-refused"> {
     const own: RunWrite = {
       runId: this.runId,
       expectedVersion: before.version,
@@ -210,15 +208,15 @@ export class LeasedRun {
     const write = () =>
       withFamily(this.#host, async (reads) => {
         const family = await familyWrites(this.#host, reads, before, run, children);
-        return store.commit({ tenant: run.owner.tenant, runs: [own, ...family], ...limits, ...beside });
+        return store.commit({ tenant: run.owner.tenant, runs: [own, ...family], ...limits, ...sideWrites });
       });
     const committed = await (this.#contended || isSerializing(store, run) ? serialize(store, run, write) : write());
     this.#contended = !committed.ok && committed.refusal.type === "version";
     this.#room = committed.ok ? undefined : childRoom(committed.refusal);
     if (committed.ok) return "done";
-    // Taken again with the room there is: the nodes that find none fail.
+    // The turn is taken again with the remaining room: nodes that find none fail.
     if (this.#room !== undefined) return "stale";
-    if (committed.refusal.type === "document") return "beside";
+    if (committed.refusal.type === "document") return "side-write-refused";
     return this.#contended ? "stale" : "lost";
   }
 
@@ -227,7 +225,7 @@ export class LeasedRun {
     const run = await this.#host.store.readRun({ tenant: this.#run.owner.tenant }, this.runId);
     if (!run) throw new AppError("not_found", { what: "run", runId: this.runId });
     if (isHeadOnly(run)) {
-      // Another host has let it grow beyond what this one can load.
+      // Another host let the run grow beyond what this one can load.
       await endHeadOnly(this.#host, run);
       throw new AppError("lease_lost", { runId: this.runId });
     }
@@ -235,7 +233,7 @@ export class LeasedRun {
     this.#dropOverridden();
   }
 
-  /** Attempts that the log has ended meanwhile are told to stop; their results no longer count. */
+  /** Aborts attempts that the log has ended meanwhile; their results no longer count. */
   #dropOverridden(): void {
     for (const [nodeId, held] of this.#attempts) {
       const state = nodeOf(this.#run, nodeId);
@@ -247,9 +245,9 @@ export class LeasedRun {
     this.#refuseNotes((note) => !this.#attempts.has(note.nodeId));
   }
 
-  #append(nodeId: string, call: Attempt, events: readonly EventDraft[], beside: Beside): Promise<void> {
+  #append(nodeId: string, call: Attempt, events: readonly EventDraft[], sideWrites: SideWrites): Promise<void> {
     return new Promise((written, refused) => {
-      const note = { nodeId, attempt: call.attempt, events, beside, written, refused };
+      const note = { nodeId, attempt: call.attempt, events, sideWrites, written, refused };
       this.#notes.push(note);
       if (this.#attempts.get(nodeId) !== call || this.#stopped) this.#refuseNotes((one) => one === note);
       else this.#wake();
@@ -266,7 +264,7 @@ export class LeasedRun {
   #launch({ node, attempt, type, context, pins }: Launch): void {
     const abort = new AbortController();
     const nodeId = node.id;
-    // A sleeper that was woken is at work again in the same attempt, so only the latest call speaks for it.
+    // A woken node executes in the same attempt as before its sleep, so only its latest call counts.
     const call: Attempt = { attempt, abort, last: [] };
     const ended = (outcome: NodeOutcome) => {
       if (this.#attempts.get(nodeId) !== call) return;
@@ -275,7 +273,7 @@ export class LeasedRun {
       this.#wake();
     };
     this.#attempts.set(nodeId, call);
-    const append = (events: readonly EventDraft[], beside: Beside = {}) => this.#append(nodeId, call, events, beside);
+    const append = (events: readonly EventDraft[], more: SideWrites = {}) => this.#append(nodeId, call, events, more);
     const atEnd = (events: readonly EventDraft[]) => void call.last.push(...events);
     const latest = () => this.#run;
     const execute = async () => asJson(await type.execute({ ...context, signal: abort.signal, append, atEnd, latest }));
@@ -285,7 +283,7 @@ export class LeasedRun {
     });
   }
 
-  /** The database was away while a node needed it: as after a crash the attempt is lost, and the next turn begins a fresh one. */
+  /** Drops an attempt that needed the database while it was away: as after a crash, the next turn begins a new attempt. */
   async #forget(nodeId: string, call: Attempt): Promise<void> {
     await pause(RETRY_MS);
     if (this.#attempts.get(nodeId) !== call) return;
@@ -296,14 +294,8 @@ export class LeasedRun {
 
   /** Waits for a result, a poke, a stop, or the next timer of the run, whichever is first. */
   async #somethingToDo(): Promise<void> {
-    if (
-      this.#finished.length > 0 ||
-      this.#notes.length > 0 ||
-      this.#stale ||
-      this.#stopped ||
-      this.#attempts.size === 0
-    )
-      return;
+    const hasResult = this.#finished.length > 0 || this.#notes.length > 0;
+    if (hasResult || this.#stale || this.#stopped || this.#attempts.size === 0) return;
     const due = this.#nextDueMs();
     await new Promise<void>((resolve) => {
       const timer = due === undefined ? undefined : setTimeout(resolve, Math.max(0, due - this.#host.nowMs()));
@@ -319,11 +311,11 @@ export class LeasedRun {
     const times = Object.values(this.#run.nodes).flatMap(({ dueAtMs }) => (dueAtMs === undefined ? [] : [dueAtMs]));
     const deadline = deadlineMs(this.#run);
     if (deadline !== undefined) times.push(deadline);
-    // Timers longer than this overflow; looking again once a day costs nothing.
+    // Longer timers overflow.
     return times.length === 0 ? undefined : Math.min(...times, this.#host.nowMs() + 86_400_000);
   }
 
-  /** Hands an unfinished run back to the queue, so that nobody has to wait for the lease to end. */
+  /** Returns an unfinished run to the queue before its lease ends. */
   async #release(): Promise<void> {
     for (let attempt = 0; attempt < RELEASES; attempt++) {
       if ((await this.#write(this.#run, { events: [], run: this.#run, children: [] }, true)) !== "stale") return;

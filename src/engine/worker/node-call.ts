@@ -1,10 +1,11 @@
 import type { EventDraft, RunError } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import type { NodeContext, NodeOutcome } from "./node-type.ts";
+import type { NodeContext, NodeOutcome, SideWrites } from "./node-type.ts";
 import { InterruptTimedOut, Suspension } from "./suspension.ts";
+import type { Noted } from "./turn.ts";
 
-/** What a call of a node comes to, when it throws as well. */
+/** The outcome of a node call, also where it throws. */
 export function outcomeOf(call: () => NodeOutcome): NodeOutcome {
   try {
     return call();
@@ -25,7 +26,7 @@ function errorOf(error: unknown): RunError {
   return { code: "node_threw", message };
 }
 
-/** The first call pins `max`, or what is recorded of it elsewhere; a pin the code no longer supports ends the node. */
+/** The first call for a change pins `max`, or the recorded version; a pin outside of the supported range fails the node. */
 export function versionSource(
   run: Run,
   nodeId: string,
@@ -51,7 +52,7 @@ class VersionOutOfRange extends Error {
   }
 }
 
-/** What a node returns is used as the log will give it back, so that a restart changes nothing. */
+/** The outcome as the log will return it, so that a restart changes nothing. */
 export function asJson(outcome: NodeOutcome): NodeOutcome {
   try {
     return JSON.parse(JSON.stringify(outcome)) as NodeOutcome;
@@ -59,4 +60,33 @@ export function asJson(outcome: NodeOutcome): NodeOutcome {
     const message = "The node returned something that is not JSON.";
     return { type: "failed", error: { code: "node_output_invalid", message } };
   }
+}
+
+/** One call of a node with effects. */
+export interface Attempt {
+  readonly attempt: number;
+  readonly abort: AbortController;
+  /** Events that go into the log with the outcome. */
+  readonly last: EventDraft[];
+}
+
+/** Events that an attempt writes before its outcome, and the caller that waits for the write. */
+export interface Note extends Noted {
+  readonly sideWrites: SideWrites;
+  readonly written: () => void;
+  readonly refused: (error: Error) => void;
+}
+
+/** The refusal of a write by an attempt that has ended. */
+export class AttemptEnded extends Error {
+  constructor(nodeId: string) {
+    super(`This attempt of node ${nodeId} has ended; what it writes no longer counts.`);
+  }
+}
+
+/** The side writes of all notes, for one commit. */
+export function allSideWrites(notes: readonly Note[]): SideWrites {
+  const documents = notes.flatMap(({ sideWrites }) => sideWrites.documents ?? []);
+  const audit = notes.flatMap(({ sideWrites }) => sideWrites.audit ?? []);
+  return { ...(documents.length === 0 ? {} : { documents }), ...(audit.length === 0 ? {} : { audit }) };
 }

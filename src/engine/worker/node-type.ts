@@ -18,32 +18,32 @@ interface NodeTypeBase {
   readonly summary: string;
   /** Checked when a workflow is registered. Open unless the type says otherwise: fixtures carry extra keys. */
   readonly config: TSchema;
-  /** What the schema alone cannot see: says what is wrong with a config, or throws it. */
+  /** Checks of a config beyond the schema: returns the problem, or throws. */
   check?(config: Readonly<Record<string, unknown>>, ports: Ports): string | undefined;
-  /** Config keys that ask for something only a host with the named capability does; refused, never ignored. */
+  /** Config keys that need a capability, by key; refused without it, never ignored. */
   readonly gatedConfig?: Readonly<Record<string, string>>;
-  /** Runtime capabilities without which the node is never dispatched. */
+  /** Runtime capabilities without which the node is not executed. */
   readonly requires?: readonly string[];
-  /** What the model of this host must be able to do, or the node is never dispatched. */
+  /** Capabilities of this host's model without which the node is not executed. */
   readonly requiredModelCapabilities?: readonly string[];
   /** Served only by a host with this capability. */
   readonly capability?: Capability;
   /** Whether such a node is a gate: a person decides or answers before it ends. */
   asksPerson?(config: Readonly<Record<string, unknown>>): boolean;
-  /** Only the host makes runs with such a node: no workflow that somebody registers may have one, and nothing dispatches it. */
+  /** Only the host starts runs with such a node: no registered workflow may have one, and no node dispatches it. */
   readonly hostOnly?: true;
-  /** Whether the agent of such a node is only named in what is recorded, and nobody is asked. */
+  /** Whether the agent of such a node is only named in events and not called. */
   onlyNamesAgent?(config: Readonly<Record<string, unknown>>): boolean;
-  /** What such a node does with an agent; absent where it has no use for one. */
+  /** How such a node uses an agent; absent where it does not. */
   readonly agent?: AgentUse;
 }
 
 export interface AgentUse {
-  /** There is no such node without an agent. */
+  /** Whether such a node must name an agent. */
   readonly required: boolean;
   /** Whether a channel may be named in place of a version. */
   readonly channels: boolean;
-  /** Why this agent cannot be asked by whoever sees this; undefined when it can, as far as one can tell before there is a run. */
+  /** Why this agent cannot be called from this place; undefined where it can, as far as is known before the run. */
   refusal(visible: Visibility, ref: AgentRef): Promise<AgentRefusal | undefined>;
 }
 
@@ -52,24 +52,24 @@ export interface AgentRefusal {
   readonly message: string;
 }
 
-/** Only computes. Its events share a commit with its neighbours'; after a crash it is simply computed again. */
+/** A type that only computes. Its events share a commit with those of its neighbours; after a crash it is computed again. */
 export interface PureNodeType extends NodeTypeBase {
   readonly kind: "pure";
   execute(context: NodeContext): NodeOutcome;
-  /** Where this very node has something to do with the outside world after all. */
+  /** The effect type of a node whose config gives it effects. */
   asEffect?(node: WorkflowNode): EffectNodeType | undefined;
 }
 
 /**
- * Touches the outside world. `node.started` is durable before the call; after a crash a fresh attempt starts, and
- * what must not happen twice is guarded by an effect claim (effects.ts).
+ * A type with effects outside the host. `node.started` is durable before the call. After a crash a new attempt starts; effects that must not
+ * happen twice are guarded by an effect claim (`runs/effects.ts`).
  */
 export interface EffectNodeType extends NodeTypeBase {
   readonly kind: "effect";
   execute(context: EffectContext): Promise<NodeOutcome>;
 }
 
-/** One kind of node: one file in `nodes/`, with the shape of its config and what it does. */
+/** A kind of node: the shape of its config and its execution. The built-in types are in `nodes/`. */
 export type NodeType = PureNodeType | EffectNodeType;
 
 export interface NodeContext extends Interrupts {
@@ -80,49 +80,48 @@ export interface NodeContext extends Interrupts {
   /** The channels the workflow declares. */
   readonly channels: Readonly<Record<string, ChannelDeclaration>>;
   readonly attempt: number;
-  /** True when the node asked to sleep and its time has come. */
+  /** Whether the node asked to sleep and is woken now. */
   readonly slept: boolean;
   /** Aborted when the run is cancelled, paused at once, or taken over. */
   readonly signal: AbortSignal;
   /** Whether a loop leads back from the node to the supervisor of the workflow. */
   isSupervised(): boolean;
-  /** The version of a change this run is pinned to: `max` when first asked, the same ever after. */
+  /** The version of a change that this run is pinned to: `max` at the first call, then the same. */
   getVersion(changeId: string, min: number, max: number): number;
 }
 
 export interface EffectContext extends NodeContext {
   /**
-   * Writes events of the node while it executes, and what belongs to them, in one commit; resolves when that is durable.
-   * Rejects when the attempt no longer counts: it was cancelled, or another worker has the run. Calls made before the
-   * last one is durable share a commit, in order.
+   * Writes events and their side writes in one commit while the node executes; resolves when they are durable. Rejects where the attempt no
+   * longer counts: it was cancelled, or another worker has the run. Calls before the last one is durable share a commit, in order.
    */
-  append(events: readonly EventDraft[], beside?: Beside): Promise<void>;
-  /** Events that are written with the outcome of the attempt, in one commit and before it; not at all where the attempt no longer counts. */
+  append(events: readonly EventDraft[], sideWrites?: SideWrites): Promise<void>;
+  /** Adds events that are written in the commit of the attempt's outcome, before it; dropped where the attempt no longer counts. */
   atEnd(events: readonly EventDraft[]): void;
-  /** The run with all that was written since the node began, by whichever of its nodes. */
+  /** The run with all events since the node began. */
   latest(): Run;
 }
 
-/** What is written with events, or not at all. */
-export type Beside = Pick<Unit, "documents" | "audit">;
+/** Writes that are committed together with events. */
+export type SideWrites = Pick<Unit, "documents" | "audit">;
 
 export type NodeTypes = ReadonlyMap<string, NodeType>;
 
-/** How this node is executed. */
+/** The type that executes this node. */
 export function typeOf(types: NodeTypes, node: WorkflowNode): NodeType | undefined {
   const type = types.get(node.typeId);
   return type?.kind === "pure" ? (type.asEffect?.(node) ?? type) : type;
 }
 
 /**
- * Whether a node calls anything outside the host: a model, a tool, a program, an endpoint. A type that is unknown here
- * is taken to do so. What a node dispatches is not asked about.
+ * Whether a node calls anything outside the host: a model, a tool, a program, an endpoint. An unknown type counts as if it did. Child runs of
+ * the node are not considered.
  */
 export function hasEffects(types: NodeTypes, node: WorkflowNode): boolean {
   return typeOf(types, node)?.kind !== "pure";
 }
 
-/** Node types that other capabilities would bring; a workflow that uses one is refused with the capability's name. */
+/** Node types that need a capability; without it, a workflow that uses one is refused with the capability's name. */
 export const GATED_TYPES: Readonly<Record<string, string>> = {
   "core.conversationGate": "conversationPrimitive",
   "core.orchestrator.supervisor": "orchestrator.supported",

@@ -3,8 +3,8 @@ const MS_BETWEEN_PAUSES = 20;
 const line: (() => void)[] = [];
 
 /**
- * A turn of the event loop in which no other work that asked here goes on. After a pause that is not shared like this, all who paused
- * go on in one turn: fifty requests of 20 ms each are a second in which nothing else is done.
+ * Waits for a turn of the event loop that no other caller of this function continues in. With separate pauses, all would continue in one turn:
+ * fifty requests of 20 ms each would block the process for a second.
  */
 export function ownTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -21,8 +21,8 @@ function serve(): void {
 let turnBeganMs: number | undefined;
 
 /**
- * Whether this turn of the event loop has lasted some time since this was first asked in it; then `await ownTurn()`. To be asked right before work
- * whose cost is not known: where others have their answer before the work of the first is done, all of it is in one turn.
+ * Whether this turn of the event loop has lasted long enough since the first call in it to `await ownTurn()`. To be called right before work of
+ * unknown cost.
  */
 export function isTurnSpent(): boolean {
   if (turnBeganMs !== undefined) return performance.now() - turnBeganMs >= MS_BETWEEN_PAUSES;
@@ -33,7 +33,7 @@ export function isTurnSpent(): boolean {
   return false;
 }
 
-/** A pause for work in steps, to be awaited between them: it lets other work in once the steps have taken some time. */
+/** A pause to be awaited between steps of work: it lets other work continue once the steps have taken some time. */
 export function pauses(): () => Promise<void> {
   let pausedAtMs = performance.now();
   return async () => {
@@ -43,7 +43,7 @@ export function pauses(): () => Promise<void> {
   };
 }
 
-/** The result of work that a generator does in steps, with a pause after each. */
+/** Runs a generator to its result, with a pause after each step. */
 export async function inTurns<T>(steps: Generator<void, T>, pause = pauses()): Promise<T> {
   for (;;) {
     const step = steps.next();

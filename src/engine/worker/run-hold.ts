@@ -1,6 +1,6 @@
 import type { RunRoom } from "./run-room.ts";
 
-/** What one run in hand has of the host's room: the right to take a large turn, and the bytes it keeps between turns. */
+/** The share of the host's room that one executing run has: the right to take a large turn, and the bytes it keeps between turns. */
 export class RunHold {
   readonly #room: RunRoom;
   #endLargeTurn: (() => void) | undefined;
@@ -36,7 +36,7 @@ export class RunHold {
     return true;
   }
 
-  /** Gives back everything, then waits for so many bytes: whoever waits keeps nothing that others wait for. */
+  /** Releases everything, then waits for so many bytes: a waiting run holds nothing that others wait for. */
   async waitFor(bytes: number): Promise<void> {
     this.release();
     this.#releases.push(await this.#room.hold(bytes));

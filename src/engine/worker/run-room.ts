@@ -2,12 +2,11 @@ import { getHeapStatistics } from "node:v8";
 import { AppError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { LARGEST_RUN } from "../runs/run-size.ts";
-import { ByteRoom } from "./byte-room.ts";
 
 interface RunRoomSettings {
   /** The largest run, as `sizeOf` measures it. */
   readonly maxRunBytes: number;
-  /** What large runs in hand and large reads may hold together. */
+  /** The bytes that large executing runs and large reads may hold together. */
   readonly maxBytesInHand: number;
   /** A state of more bytes is never loaded: reading it would end the process. Only the head of the run is. */
   readonly maxLoadBytes?: number;
@@ -25,14 +24,14 @@ const LOADS_PER_HEAP = 8;
 /** Loaded runs may be larger than a run may grow: a host before may have had more memory or another limit. */
 const LOADED_PER_RUN = 2;
 const READ_WAIT_MS = 5000;
-/** The part of the budget that streams of whole runs may hold, as long as they are open, beside what all others share. */
+/** The extra part of the budget that open streams of whole runs may hold. */
 const FOLLOWED_PART = 4;
 
 function heapLimit(): number {
   return getHeapStatistics().heap_size_limit;
 }
 
-/** What V8 gives this process, from `--max-old-space-size` or from the memory of the machine. */
+/** The default room for the heap of this process, which `--max-old-space-size` or the memory of the machine determines. */
 export function defaultRoom(heapBytes = heapLimit()) {
   return {
     maxRunBytes: Math.min(LARGEST_RUN, Math.floor(heapBytes / RUNS_PER_HEAP)),
@@ -44,12 +43,12 @@ export function defaultRoom(heapBytes = heapLimit()) {
 const SMALL_MAX = 256 * 1024;
 const SMALL_MIN = 16 * 1024;
 const SMALL_PER_HOST = 1024;
-/** The size of a run is about so many times its bytes at most: a small run, of which only the bytes are counted, is never too large. */
+/** The size of a run is at most about so many times its bytes: a small run, of which only the bytes are counted, is never too large. */
 const SIZE_PER_BYTE = 8;
 
 /** Events repeat what a run holds; a log that is read whole may be so many times as long as a run. */
 const LOG_PER_RUN = 2;
-/** The same without a limit for runs of the host's own choice. It holds logs of runs that an earlier version let grow larger. */
+/** The longest log by default, enough for runs that an earlier version let grow larger. */
 const LONGEST_LOG = 128_000_000;
 
 /** A run in memory is about twice its JSON; a request that reads it writes its own JSON too. */
@@ -58,8 +57,8 @@ const READ_PER_BYTE = 4;
 
 /**
  * Memory for runs. Small runs are free: their number is bounded by the worker's concurrency. Turns of large runs are taken one at a time,
- * because a turn cannot be interrupted and nothing knows beforehand how far a run grows in it. What large runs hold between turns, and what
- * requests read of them, comes out of one budget of bytes.
+ * because a turn cannot be interrupted and the growth of a run in it is not known beforehand. Large runs between turns, and requests that read
+ * them, share one budget of bytes.
  */
 export class RunRoom {
   readonly maxRunBytes: number;
@@ -187,4 +186,81 @@ export async function withReadRoom<T>(
 /** The room of a host; hosts without settings of their own share one that fits this process. */
 export function roomOf({ room }: { readonly room?: RunRoom | undefined }): RunRoom {
   return room ?? DEFAULT;
+}
+
+interface Waiting {
+  readonly amount: number;
+  readonly admit: (release: () => void) => void;
+}
+
+/** A bounded amount that is taken and released. Takers are served in order; one that wants more than the total gets the total. */
+export class ByteRoom {
+  readonly #total: number;
+  #free: number;
+  #line: Waiting[] = [];
+
+  constructor(total: number) {
+    this.#total = total;
+    this.#free = total;
+  }
+
+  get used(): number {
+    return this.#total - this.#free;
+  }
+
+  get waiting(): number {
+    return this.#line.length;
+  }
+
+  /** Undefined when there is no room now, or others wait for it. The release may be called more than once. */
+  takeNow(wanted: number): (() => void) | undefined {
+    const amount = Math.min(wanted, this.#total);
+    if (this.#line.length > 0 || amount > this.#free) return undefined;
+    return this.#admit(amount);
+  }
+
+  take(wanted: number): Promise<() => void> {
+    const now = this.takeNow(wanted);
+    if (now !== undefined) return Promise.resolve(now);
+    return new Promise((admit) => void this.#line.push({ amount: Math.min(wanted, this.#total), admit }));
+  }
+
+  /** Undefined when there was no room in time. */
+  takeWithin(wanted: number, withinMs: number): Promise<(() => void) | undefined> {
+    const now = this.takeNow(wanted);
+    if (now !== undefined) return Promise.resolve(now);
+    return new Promise((resolve) => {
+      const giveUp = setTimeout(() => {
+        this.#line = this.#line.filter((one) => one !== waiting);
+        resolve(undefined);
+        this.#serve();
+      }, withinMs);
+      const waiting: Waiting = {
+        amount: Math.min(wanted, this.#total),
+        admit: (release) => {
+          clearTimeout(giveUp);
+          resolve(release);
+        },
+      };
+      this.#line.push(waiting);
+    });
+  }
+
+  #admit(amount: number): () => void {
+    this.#free -= amount;
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      this.#free += amount;
+      this.#serve();
+    };
+  }
+
+  #serve(): void {
+    for (let first = this.#line[0]; first !== undefined && first.amount <= this.#free; first = this.#line[0]) {
+      this.#line.shift();
+      first.admit(this.#admit(first.amount));
+    }
+  }
 }

@@ -12,15 +12,15 @@ export interface Answer {
   readonly reason?: string;
   readonly by?: string;
   readonly value: unknown;
-  /** The data of the interrupt, as it was shown. What a node would ask with now may be something else. */
+  /** The data that the interrupt showed. The node might raise it with other data now. */
   readonly shown: Interrupt["data"];
-  /** Nobody answered; whatever somebody writes as their reason is never taken for this. */
+  /** Whether the deadline ended the interrupt. It does not depend on the reason, which is free text. */
   readonly timedOut: boolean;
-  /** Approvals that were given, also where they did not suffice. */
+  /** Approvals that were given, also if there were too few. */
   readonly approvals: number;
 }
 
-/** Thrown through a node that has no answer yet. A node must not catch it. */
+/** Thrown through a node whose interrupt has no answer yet. A node must not catch it. */
 export class Suspension extends Error {
   override readonly name = "Suspension";
   readonly request: InterruptRequest & { readonly key: string };
@@ -31,19 +31,19 @@ export class Suspension extends Error {
   }
 }
 
-/** Thrown into a node whose interrupt nobody answered in time. Uncaught, it fails the node. */
+/** Thrown into a node whose interrupt was not answered in time. Uncaught, it fails the node. */
 export class InterruptTimedOut extends Error {
   override readonly name = "InterruptTimedOut";
 }
 
 export interface Interrupts {
-  /** The value that was answered. Throws `InterruptTimedOut` when nobody answered in time. */
+  /** The value of the answer. Throws `InterruptTimedOut` after the deadline. */
   interrupt(request: InterruptRequest): unknown;
-  /** The same, with how it came about; time running out is an outcome like any other. */
+  /** The answer with its outcome, which may be a timeout. */
   answerTo(request: InterruptRequest): Answer;
 }
 
-/** The primitive, for one node of one run: the recorded answer, or the node is suspended until there is one. */
+/** The interrupts of one node of one run: a recorded answer is returned, and without one the node is suspended. */
 export function interruptsOf(run: Run, nodeId: string): Interrupts {
   const answerTo = (request: InterruptRequest): Answer => {
     const key = request.key ?? `${nodeId}:${visitOf(run, nodeId)}`;
@@ -63,10 +63,10 @@ export function interruptsOf(run: Run, nodeId: string): Interrupts {
   };
 }
 
-/** A decision that a branch keeps is for what its gate showed, and for the artifact and the gate of that name. */
+/** Whether an interrupt answers a request. A decision that a branch keeps holds only for the same content, artifact and gate. */
 function holdsFor({ held, kind, data }: Interrupt, request: InterruptRequest): boolean {
   if (held === undefined) return true;
-  // A definition from before such names were refused: the digest does not see what they show.
+  // Older definitions may have these names, which the digest does not cover.
   if (hostsMember(request.data) !== undefined) return false;
   if (["artifactId", "gateId"].some((name) => request.data[name] !== data[name])) return false;
   return shownDigest({ kind: request.kind, data: request.data }) === shownDigest({ kind, data });

@@ -5,12 +5,11 @@ import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import type { InterruptRequest } from "../gates/decide/raise-interrupt.ts";
 import { type Host, lackingModel } from "../host.ts";
-import { beginNode } from "../runs/decide/begin-node.ts";
+import { beginNode, loopBreach } from "../runs/decide/begin-node.ts";
+import { unhandled } from "../runs/decide/edge-outcomes.ts";
 import { failRun } from "../runs/decide/end-run.ts";
-import { loopBreach } from "../runs/decide/loop-breach.ts";
 import type { RunOutputs, Step } from "../runs/decide/next-step.ts";
 import { type Dispatching, harvestEvents, settleNode } from "../runs/decide/settle-node.ts";
-import { unhandled } from "../runs/decide/unhandled.ts";
 import { jsonBytes, mayTake, SMALL_ADDITION, sizeOf } from "../runs/run-size.ts";
 import { sealDrafts } from "../runs/stamp.ts";
 import { supervisedLoop } from "../workflows/decide/graph.ts";
@@ -31,15 +30,12 @@ export interface Launch {
   readonly pins: EventDraft[];
 }
 
-/** The run is larger, or grew larger, than this turn may make it: the turn is to be taken again where there is room for it. */
+/** The run is or becomes larger than this turn allows: the turn has to be taken again where there is room for it. */
 export class LargeTurn extends Error {}
 
 export type Suspending = InterruptRequest & { readonly key: string };
 
-/**
- * How the steps of a run become events. What a node does with the world is left to those who know which world: a turn
- * of a worker (`turn.ts`) or the record of another run (`replay/`).
- */
+/** Turns the steps of a run into events. Effects, interrupts and child runs are left to the turn of a worker (`turn.ts`) or a replay (`replay/`). */
 export abstract class TurnBase {
   readonly events: RunEvent[] = [];
   run: Run;
@@ -48,10 +44,10 @@ export abstract class TurnBase {
   #scratch: Scratch = {};
   readonly #sizeMax: number;
   readonly #smallOnly: boolean;
-  /** What the run holds and this turn has added: its size, or only its bytes where it is to stay small. Counted when a node first adds something. */
+  /** The size of the run with the additions of this turn; only its bytes where it is to stay small. Computed at the first addition. */
   #size: number | undefined;
 
-  /** `smallOnly`: a turn that makes a run larger than small throws `LargeTurn` in place of going on. */
+  /** `smallOnly`: a turn that makes the run larger than small throws `LargeTurn`. */
   constructor(host: Host, plan: Plan, run: Run, smallOnly = false) {
     this.host = host;
     this.plan = plan;
@@ -75,7 +71,7 @@ export abstract class TurnBase {
     return new Date(this.host.nowMs()).toISOString();
   }
 
-  /** What changes were pinned to when this was first executed. Nodes keep it while they execute, so it must not keep the plan. */
+  /** The versions that changes were pinned to at the first execution. Nodes hold this function while they execute, so it must not hold the plan. */
   protected recordedPins(): (changeId: string) => number | undefined {
     return unpinned;
   }
@@ -123,7 +119,7 @@ export abstract class TurnBase {
     if (nodeOf(this.run, node.id)?.status === "executing") this.invoke(node, false);
   }
 
-  /** A pure node ends in this turn; an effect node executes after it, and its result finds it doing so. */
+  /** A pure node ends in this turn; an effect node executes after it, so an event marks it as executing. */
   protected wake(node: WorkflowNode, woken: "assay.timer.fired" | "assay.resume.taken"): void {
     const nodeId = node.id;
     if (this.isEffect(node)) this.emit([{ type: woken, nodeId, payload: { nodeId } }]);
@@ -134,7 +130,7 @@ export abstract class TurnBase {
     return typeOf(this.host.nodeTypes, node)?.kind === "effect";
   }
 
-  /** Calls a pure node now; leaves an effect node for after the commit. */
+  /** Calls a pure node now; an effect node is called after the commit. */
   protected invoke(node: WorkflowNode, slept: boolean): void {
     const type = typeOf(this.host.nodeTypes, node);
     if (!type) return;
@@ -188,7 +184,7 @@ export abstract class TurnBase {
     if (error !== undefined) this.emit(failRun(this.run, error, node.id));
   }
 
-  /** Interrupts stay in the run with what they showed, each time a loop raises them anew. */
+  /** Interrupts count too: they stay in the run with their data, each time a loop raises them anew. */
   #sizeBefore(): number {
     const { nodes, variables, channels, interrupts } = this.run;
     return this.#measured([nodes, variables, channels, interrupts], this.#sizeMax);
@@ -216,13 +212,13 @@ export abstract class TurnBase {
     if (drafts.length === 0) return;
     const timestamp = new Date(this.host.nowMs()).toISOString();
     const sealed = sealDrafts(this.run, drafts);
-    // Only this loop sees the runs between two of these events; whoever was given the run before keeps it as it is.
+    // Runs between two of these events are visible to this loop only; the run from before is not changed.
     this.#scratch = { ...onceSeen(this.#scratch), isFold: true };
     for (const draft of sealed) this.append(draft, timestamp);
     this.#scratch = onceSeen(this.#scratch);
   }
 
-  /** The draft as it is, at its place in the log. */
+  /** Appends the draft to the log as it is. */
   protected append(draft: EventDraft, timestamp: string): void {
     const { runId, version: sequence } = this.run;
     const eventId = draft.eventId ?? this.host.newId("evt");

@@ -8,15 +8,14 @@ import { activeNodes, type NodeState, nodeOf, type Run } from "../../protocol/ru
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import type { RunWrite } from "../../store/port/store.ts";
-import { type ChildPlans, startChild } from "../families/start-child.ts";
+import { startChild, type ChildPlans } from "../families/child-runs.ts";
 import { expireInterrupt } from "../gates/decide/close-interrupt.ts";
 import { raiseInterrupt } from "../gates/decide/raise-interrupt.ts";
 import type { Host } from "../host.ts";
 import type { ChildRoom } from "../runs/creation-limits.ts";
-import { endCancelled } from "../runs/decide/cancel-run.ts";
 import { chainEvent } from "../runs/decide/chain-event.ts";
 import { conditionsAhead } from "../runs/decide/conditions-ahead.ts";
-import { checkDeadline } from "../runs/decide/end-run.ts";
+import { checkDeadline, endCancelled } from "../runs/decide/end-run.ts";
 import { frontier, nextSteps, type Step } from "../runs/decide/next-step.ts";
 import type { Dispatching } from "../runs/decide/settle-node.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
@@ -29,26 +28,26 @@ export interface Turn {
   readonly run: Run;
   readonly events: readonly RunEvent[];
   readonly launches: readonly Launch[];
-  /** Runs that nodes dispatched; they come to be in the same commit. */
+  /** Child runs that nodes started; they are created in the same commit. */
   readonly children: readonly RunWrite[];
   /** About how many bytes of JSON the run is after the turn. */
   readonly size: number;
 }
 
-/** What an attempt of an effect node has to say before it ends. */
+/** Events of an attempt of an effect node from before its end. */
 export interface Noted {
   readonly nodeId: string;
   readonly attempt: number;
   readonly events: readonly EventDraft[];
 }
 
-/** An effect node's attempt that has ended. */
+/** An ended attempt of an effect node. */
 export interface Finished {
   readonly nodeId: string;
   readonly attempt: number;
   readonly outcome: NodeOutcome;
   readonly pins: readonly EventDraft[];
-  /** Written with the outcome, before it. */
+  /** Events that are written before the outcome. */
   readonly events?: readonly EventDraft[];
 }
 
@@ -60,11 +59,10 @@ interface TurnBounds {
 }
 
 /**
- * Takes a run as far as it goes without waiting: settles what has finished or is due, starts what is ready, and
- * computes pure nodes on the spot. Nothing is written here; the caller commits the events, all or nothing.
+ * Takes a run as far as it goes without waiting: settles nodes that have finished or are due, starts nodes that are ready, and executes pure
+ * nodes. Nothing is written here; the caller commits the events, all or nothing.
  *
- * `executing` names the attempts this process is running; an executing node that is not among them belonged to a
- * worker that is gone, and starts afresh.
+ * `executing` are the attempts of this process. An executing node that is not among them lost its worker and starts a new attempt.
  */
 export function takeTurn(...turn: Parameters<typeof turnSteps>): Turn {
   const steps = turnSteps(...turn);
@@ -73,7 +71,7 @@ export function takeTurn(...turn: Parameters<typeof turnSteps>): Turn {
   return next.value;
 }
 
-/** The same turn, for a caller that may pause between two of its steps. */
+/** The same turn in steps, so that the caller can pause in between. */
 export function* turnSteps(
   host: Host,
   plan: Plan,
@@ -93,7 +91,7 @@ export function* turnSteps(
   return turn;
 }
 
-/** A pause at once or a cancellation may have ended the attempt before it could say what it has to. */
+/** Whether an attempt still counts: an immediate pause or a cancellation may have ended it. */
 export function counts(run: Run, { nodeId, attempt }: Pick<Noted, "nodeId" | "attempt">): boolean {
   const state = nodeOf(run, nodeId);
   return state?.status === "executing" && state.attempt === attempt;
@@ -179,7 +177,7 @@ class TurnInProgress extends TurnBase implements Turn {
     this.emit([{ type: "run.paused", payload: defined({ drainPolicy, reason }) }]);
   }
 
-  /** A step that leaves its node as it was would be taken again and again, and hold up the whole process. */
+  /** Throws for a step that did not change its node: it would be taken for ever, and block the process. */
   #requireProgress(steps: readonly Step[]): void {
     if (isTerminal(this.run.status)) return;
     for (const step of steps) {
@@ -207,13 +205,13 @@ class TurnInProgress extends TurnBase implements Turn {
     else this.emit(raised);
   }
 
-  /** The event that says so; nothing where the node goes on with the worker it has. */
-  #handsOut(node: WorkflowNode, outcome: Dispatching): string | undefined {
+  /** Records the beginning of a worker's dispatch; undefined where the node has its worker already. */
+  #recordBegin(node: WorkflowNode, outcome: Dispatching): string | undefined {
     if (outcome.chained === undefined || outcome.childRunId !== undefined) return undefined;
-    return this.#handedOut(node, outcome, { phase: "dispatch.began" }, this.run.orchestrator?.eventId);
+    return this.#recordPhase(node, outcome, { phase: "dispatch.began" }, this.run.orchestrator?.eventId);
   }
 
-  #handedOut(
+  #recordPhase(
     node: WorkflowNode,
     { workflowId: workerId }: Dispatching,
     what: Pick<PayloadOf<typeof CHAIN_EVENT>, "phase" | "childRunId" | "error">,
@@ -234,17 +232,17 @@ class TurnInProgress extends TurnBase implements Turn {
   }
 
   protected override dispatch(node: WorkflowNode, outcome: Dispatching): void {
-    const began = this.#handsOut(node, outcome);
+    const began = this.#recordBegin(node, outcome);
     const started = this.#start(node, outcome);
     if ("error" in started) {
-      if (began) this.#handedOut(node, outcome, { phase: "dispatch.failed", error: started.error }, began);
+      if (began) this.#recordPhase(node, outcome, { phase: "dispatch.failed", error: started.error }, began);
       this.settle(node, { type: "failed", error: started.error }, []);
       return;
     }
     if (started.write !== undefined) this.children.push(started.write);
     this.emit(started.events);
     const { childRunId } = started;
-    if (began) this.#handedOut(node, outcome, { phase: "dispatch.succeeded", childRunId }, began);
+    if (began) this.#recordPhase(node, outcome, { phase: "dispatch.succeeded", childRunId }, began);
     if (!outcome.waits) this.settle(node, { type: "completed", outputs: { childRunId } }, []);
   }
 }

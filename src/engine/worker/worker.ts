@@ -1,25 +1,24 @@
 import { AppError } from "../../protocol/errors.ts";
-import { ENGINE_VERSION } from "../../protocol/events.ts";
+import { ENGINE_VERSION, type EventDraft } from "../../protocol/events.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Change, Lease } from "../../store/port/store.ts";
-import { endHeadOnly } from "../families/family.ts";
+import { changeRun, endHeadOnly } from "../families/family.ts";
 import type { Host, LocalWorker } from "../host.ts";
-import { deadLetter } from "../runs/dead-letter.ts";
-import { FairClaims } from "./fair-claims.ts";
+import { failRun } from "../runs/decide/end-run.ts";
+import { FairClaims, Pace } from "./fair-claims.ts";
 import { LeasedRun } from "./leased-run.ts";
-import { Pace } from "./pace.ts";
 import { roomOf } from "./run-room.ts";
 
 export interface WorkerSettings {
   readonly workerId: string;
   readonly leaseMs: number;
   readonly renewMs: number;
-  /** How often the queue is looked at even when nobody says that there is work. */
+  /** How often the queue is read without a notification. */
   readonly sweepMs: number;
-  /** Runs in hand at once. */
+  /** Runs held at once. */
   readonly concurrency: number;
-  /** For a process that answers requests too: a backlog is taken in small steps, so that requests come in between. */
+  /** For a process that answers requests too: a backlog is executed in small steps, with requests in between. */
   readonly paced?: boolean;
   onError(error: unknown): void;
 }
@@ -33,35 +32,35 @@ interface WorkerStats {
 
 export interface Worker extends LocalWorker {
   stats(): WorkerStats;
-  /** Takes nothing new, gives what is in hand `graceMs` to end, hands the rest back to the queue. */
+  /** Takes nothing new, lets the held runs end within `graceMs`, returns the others to the queue. */
   stop(graceMs: number): Promise<void>;
 }
 
 const CLAIM_AT_ONCE = 64;
 
-/** The steps of a paced worker while more is due than one claim takes: so many runs, and so long for them to end. */
+/** A step of a paced worker while more is due than one claim takes: its runs, and the time for them to end. */
 const STEP_RUNS = 8;
 const STEP_MS = 25;
 
-/** The part of a worker that runs of one tenant may hold: slow runs of one must not keep all others from beginning. */
+/** The part of a worker that runs of one tenant may hold: slow runs of one tenant must not block all others. */
 const TENANT_PART = 3 / 4;
-/** Runs that wait for a large turn are small as long as they wait, and take no place from others; up to so many times the concurrency. */
+/** Runs that wait for a large turn are small while they wait, and take no places from others; up to so many times the concurrency. */
 const WAITING_PER_PLACE = 4;
 
-/** How long large runs wait at most while there is always a small one. */
+/** How long large runs wait at most while small runs are due. */
 const LARGE_EVERY_MS = 1000;
 
 /** Runs that cannot be loaded and are ended in one step. */
 const UNLOADABLE_AT_ONCE = 8;
 
-/** How often a run is tried that cannot be executed, a lease's length apart, before it is recorded as failed. */
+/** Attempts to execute a run, a lease's length apart, before it is recorded as failed. */
 const ATTEMPTS_MAX = 5;
 
-/** Claims due runs and executes them. Polling is the truth; notifications only make it fast. */
+/** Claims due runs and executes them. The worker polls; notifications only make it faster. */
 export function startWorker(host: Host, settings: WorkerSettings): Worker {
   const { workerId, concurrency, onError } = settings;
   const inHand = new Map<string, LeasedRun>();
-  /** Runs that could not be executed, and how often; in memory, because a restart may be the cure. */
+  /** Failed attempts by run; in memory, because a restart may solve the problem. */
   const stuck = new Map<string, number>();
   const ends = new Set<Promise<void>>();
   let reserved = 0;
@@ -69,9 +68,9 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   let graceOver = false;
   let looking = false;
   let lookAgain = false;
-  /** Work was left in the queue because every hand was taken. */
+  /** Whether runs were left in the queue because the worker had no place. */
   let full = false;
-  /** A large run may have been left in the queue because another took its turn. */
+  /** Whether a large run may have been left in the queue because of another one's large turn. */
   let largeWait = false;
   let timer: NodeJS.Timeout | undefined;
   let claimed = 0;
@@ -116,7 +115,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     return claims.claim({ ...claimAt(nowMs), limit, stateBytes: { upTo: memory.smallBytes } }, crowded);
   };
 
-  /** The lease is left to run out: that is the pause before the next attempt. */
+  /** The lease is not released: its end is the pause before the next attempt. */
   const failedToExecute = async (run: Run, error: unknown): Promise<void> => {
     onError(error);
     if (error instanceof AppError && error.mayRetry) return;
@@ -141,7 +140,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
       )
       .catch(onError)
       .then(() => {
-        // The run may be in hand again already: it was let go, came due, and was claimed anew.
+        // The run may be held again already: it was released, came due, and was claimed anew.
         if (inHand.get(run.runId) === execution) inHand.delete(run.runId);
         hold(tenant, -1);
         ends.delete(end);
@@ -154,7 +153,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   const claimedRun = (run: Run, largeTurn?: () => void): Promise<void> | undefined => {
     const held = inHand.get(run.runId);
     if (held?.goesOn) {
-      // This process stood still until its own lease was over; the claim has given it back to the same hands.
+      // The process stood still until its own lease was over; the claim is by the same worker.
       largeTurn?.();
       held.poke();
       return undefined;
@@ -163,7 +162,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     return start(run, largeTurn);
   };
 
-  /** Runs that act on the world take longer than a step; the others have ended by then. */
+  /** Waits until the runs of a step end; runs with effects take longer than a step. */
   const endOfStep = async (begun: readonly (Promise<void> | undefined)[]): Promise<void> => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -173,7 +172,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     clearTimeout(timer);
   };
 
-  /** One large run, if no other takes its turn now: it is not even read before there is room for it. */
+  /** Claims one large run if no other large turn is under way: it is not read before there is room for it. */
   const claimLarge = async (nowMs: number): Promise<number> => {
     const largeTurn = memory.largeTurnNow();
     largeWait = largeTurn === undefined;
@@ -199,7 +198,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     }
   };
 
-  /** Runs that cannot be loaded are ended: they would be due for ever. Returns how many. */
+  /** Ends runs that cannot be loaded: they would be due for ever. Returns their number. */
   const endUnloadable = async (nowMs: number): Promise<number> => {
     const query = { nowMs, engineVersion: ENGINE_VERSION, aboveBytes: memory.maxLoadBytes, limit: UNLOADABLE_AT_ONCE };
     const found = await host.store.dueBeyond(query);
@@ -264,7 +263,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     for (const one of held) {
       if (inHand.get(one.runId) !== one) continue;
       if (still.has(one.runId)) {
-        // Should the word of a change have been lost on its way here, this is when it is found.
+        // The notification of a change may have been lost.
         one.poke();
         continue;
       }
@@ -315,4 +314,17 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
       clearInterval(renewal);
     },
   };
+}
+
+/**
+ * Ends a run that this host cannot execute, without its plan and without a turn, which may be broken. The error itself is in the host's log:
+ * it is about the host and not for all readers of the run.
+ */
+async function deadLetter(host: Host, workerId: string, run: Run, attempts: number): Promise<void> {
+  const { runId } = run;
+  const message = `This host could not execute the run in ${attempts} attempts; its log says why.`;
+  const dead: EventDraft = { type: "run.dead_lettered", payload: { runId, reason: "engine_error", attempts } };
+  const end = (now: Run): EventDraft[] =>
+    isTerminal(now.status) ? [] : [dead, ...failRun(now, { code: "run_dead_lettered", message })];
+  await changeRun(host, run, end, { heldBy: workerId, lease: "release" });
 }

@@ -5,7 +5,7 @@ import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import type { WorkflowDefinition } from "../../protocol/workflows/workflow.ts";
 import type { Store, StoredWorkflow } from "../../store/port/store.ts";
 import { sharedReads } from "../shared/shared-reads.ts";
-import { ByteRoom } from "../worker/byte-room.ts";
+import { ByteRoom } from "../worker/run-room.ts";
 import { makePlan, type Plan } from "./decide/plan.ts";
 
 /** Plans by content hash, made once and kept while they are used. Definitions never change, so nothing goes stale. */

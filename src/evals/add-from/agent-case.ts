@@ -2,7 +2,7 @@ import { scopeFor, seenBy } from "../../agents/memory/agent-memory.ts";
 import type { MemoryAdapter } from "../../agents/memory/memory-adapter.ts";
 import { taskOf } from "../../agents/nodes/agent-node.ts";
 import type { Host } from "../../engine/host.ts";
-import { readLog } from "../../engine/runs/stored-log.ts";
+import { readLog } from "../../engine/runs/read-log.ts";
 import { resolveInputs } from "../../engine/workflows/decide/resolve-inputs.ts";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import { defined } from "../../protocol/defined.ts";

@@ -1,5 +1,5 @@
 import type { Host } from "../../engine/host.ts";
-import { endsLog } from "../../engine/runs/event-pages.ts";
+import { endsLog } from "../../engine/runs/read-log.ts";
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/worker/node-type.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { serializeFor } from "../../engine/families/serialize.ts";
+import { serializeFor } from "../../engine/shared/serialize.ts";
 import type { Store } from "../../store/port/store.ts";
 import type { RequestContext } from "./handler.ts";
 import type { Reply } from "./reply.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { endsLog } from "../../engine/runs/event-pages.ts";
+import { endsLog } from "../../engine/runs/read-log.ts";
 import { pauses } from "../../engine/worker/pauses.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { endsRun } from "../../protocol/events.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { endsLog } from "../../engine/runs/event-pages.ts";
+import { endsLog } from "../../engine/runs/read-log.ts";
 import { pauses } from "../../engine/worker/pauses.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { endsRun } from "../../protocol/events.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { endsLog } from "../../engine/runs/event-pages.ts";
+import { endsLog } from "../../engine/runs/read-log.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { ENGINE_VERSION, type EventDraft } from "../../protocol/events.ts";
 import { EVENT_PAGE_BYTES, LARGE_STATE_BYTES } from "../../store/port/large-rows.ts";

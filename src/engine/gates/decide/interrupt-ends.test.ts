@@ -4,7 +4,7 @@ import { ANA, actionsOf, BEN, codeOf, refusalOf, somebody, TOKEN } from "../../.
 import { type Simulation, simulate } from "../../../testing/simulate.ts";
 import { interruptOf } from "../../../testing/waiting-run.ts";
 import { workflow } from "../../../testing/workflow.ts";
-import { cancelRun } from "../../runs/decide/cancel-run.ts";
+import { cancelRun } from "../../runs/decide/end-run.ts";
 import { type ResolveInterrupt, resolveInterrupt } from "./resolve-interrupt.ts";
 
 const ACCEPT = { action: "accept" };

@@ -3,8 +3,7 @@ import { EVENTS } from "../../../protocol/events.ts";
 import { simulate } from "../../../testing/simulate.ts";
 import { payloadsOf, withNode } from "../../../testing/waiting-run.ts";
 import { workflow } from "../../../testing/workflow.ts";
-import { pauseRun } from "../../runs/decide/pause-run.ts";
-import { resumeRun } from "../../runs/decide/resume-run.ts";
+import { pauseRun, resumeRun } from "../../runs/decide/pause-run.ts";
 
 const gate = (config: Readonly<Record<string, unknown>> = {}) =>
   workflow({ nodes: { gate: { typeId: "core.approvalGate", config }, next: "core.noop" }, edges: ["gate>next"] });

@@ -4,8 +4,7 @@ import { codeOf } from "../../../testing/judges.ts";
 import { simulate } from "../../../testing/simulate.ts";
 import { interruptOf, withNode } from "../../../testing/waiting-run.ts";
 import { workflow } from "../../../testing/workflow.ts";
-import { pauseRun } from "../../runs/decide/pause-run.ts";
-import { resumeRun } from "../../runs/decide/resume-run.ts";
+import { pauseRun, resumeRun } from "../../runs/decide/pause-run.ts";
 
 const pause = (drainPolicy: "immediate" | "drain-current-node") => (run: Run) =>
   pauseRun(run, { by: "ada", drainPolicy });

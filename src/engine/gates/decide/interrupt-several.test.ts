@@ -3,7 +3,7 @@ import type { Run } from "../../../protocol/runs/run.ts";
 import { codeOf } from "../../../testing/judges.ts";
 import { type Simulation, simulate } from "../../../testing/simulate.ts";
 import { workflow } from "../../../testing/workflow.ts";
-import { cancelRun } from "../../runs/decide/cancel-run.ts";
+import { cancelRun } from "../../runs/decide/end-run.ts";
 
 const ask = { typeId: "core.clarificationGate", config: { questions: [{ id: "q", question: "Q?" }] } };
 const pay = {

@@ -1,17 +1,18 @@
 import type { EventDraft, RunError } from "../../../protocol/events.ts";
-import type { Run } from "../../../protocol/runs/run.ts";
+import { DISPATCH, SUPERVISOR } from "../../../protocol/runs/orchestrator.ts";
+import { nodeOf, type Run, visitOf } from "../../../protocol/runs/run.ts";
 import type { WorkflowNode } from "../../../protocol/workflows/workflow.ts";
+import type { Plan } from "../../workflows/decide/plan.ts";
 import { failRun } from "./end-run.ts";
-import type { LoopBreach } from "./loop-breach.ts";
 
-/** What beginning a node depends on besides the run. */
+/** The facts besides the run that decide whether a node may begin. */
 interface Dispatch {
   readonly known: boolean;
   /** Capabilities the node's type requires and the host does not provide. */
   readonly missing: readonly string[];
-  /** A limit of the loop that it is part of, when it would go beyond that. */
+  /** The limit of its loop that it would exceed. */
   readonly breach?: LoopBreach;
-  /** What the node asks of a model, where there is none that can do it. */
+  /** The model capabilities that the node requires and the host's model lacks. */
   readonly lacking?: Lacking;
 }
 
@@ -21,7 +22,7 @@ export interface Lacking {
   readonly missingCapabilities: readonly string[];
 }
 
-/** `node.started`, or the end of the run when the node may not be dispatched. Its executor is not called then. */
+/** `node.started`, or the end of the run where the node may not begin; it is not executed then. */
 export function beginNode(run: Run, node: WorkflowNode, attempt: number, dispatch: Dispatch): EventDraft[] {
   const nodeId = node.id;
   if (run.executions >= run.limits.nodeExecutions) {
@@ -64,10 +65,39 @@ function insufficient(run: Run, node: WorkflowNode, { provider, model, missingCa
 }
 
 function refuse(run: Run, node: WorkflowNode, error: RunError): EventDraft[] {
-  const failed: EventDraft = {
-    type: "node.failed",
-    nodeId: node.id,
-    payload: { nodeId: node.id, error, attempts: 1 },
-  };
-  return [failed, ...failRun(run, error, node.id)];
+  const nodeId = node.id;
+  return [{ type: "node.failed", nodeId, payload: { nodeId, error, attempts: 1 } }, ...failRun(run, error, nodeId)];
+}
+
+interface LoopBreach {
+  readonly kind: "loop-iterations" | "dispatch-iterations";
+  readonly limit: number;
+  readonly observed: number;
+}
+
+/** The limit of a supervisor and its dispatches that one more execution would exceed; undefined within the limits. */
+export function loopBreach(plan: Plan, run: Run, { typeId, config }: WorkflowNode): LoopBreach | undefined {
+  if (typeId === SUPERVISOR) {
+    const limit = run.configurable?.["maxLoopIterations"];
+    return beyond("loop-iterations", limit, (run.orchestrator?.turns ?? 0) + 1);
+  }
+  // Ending the loop is no further round.
+  if (typeId !== DISPATCH || run.orchestrator?.decision.kind === "terminate") return undefined;
+  return beyond("dispatch-iterations", config["iterationCap"], dispatches(plan, run) + 1);
+}
+
+function beyond(kind: LoopBreach["kind"], limit: unknown, observed: number): LoopBreach | undefined {
+  return typeof limit === "number" && observed > limit ? { kind, limit, observed } : undefined;
+}
+
+/** How often dispatches of the run have begun before; repeated attempts do not count. */
+function dispatches(plan: Plan, run: Run): number {
+  const all = plan.graph.order.filter(({ typeId }) => typeId === DISPATCH);
+  const settledBefore = (id: string) => visitOf(run, id) + (isOver(run, id) ? 1 : 0);
+  return all.reduce((count, { id }) => count + settledBefore(id), 0);
+}
+
+function isOver(run: Run, nodeId: string): boolean {
+  const status = nodeOf(run, nodeId)?.status;
+  return status === "completed" || status === "failed";
 }

@@ -1,15 +1,16 @@
-import type { RunEvent } from "../../../protocol/events.ts";
+import type { EventType, RunEvent } from "../../../protocol/events.ts";
+import { CHAIN_EVENT } from "../../../protocol/runs/orchestrator-events.ts";
 import { inLoops } from "../../workflows/decide/graph.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
 
-/** The first event of a run begins it; the branch that goes back furthest keeps this one alone. */
+/** The length of a log with only its first event: the furthest point that a branch goes back to. */
 export const BEGINNING = 1;
 
 interface Beginning {
   readonly sequence: number;
-  /** Whether a node with effects had not run yet, or may run again: what was decided may have let it through, also without an edge between them. */
+  /** Whether a node with effects had not run yet, or may run again: a decision may have allowed it, also without an edge between them. */
   readonly actsLater: boolean;
-  /** Where the node first wrote what it, or a later visit of it, may read. */
+  /** The sequence of its first write to state that it, or a later visit of it, may read. */
   readonly wroteAt?: number;
 }
 
@@ -17,17 +18,17 @@ interface OpenBeginning extends Beginning {
   wroteAt?: number;
 }
 
-/** A node writes these before it completes. One that began again between the two would count, append or decide a second time. */
+/** Events that a node writes before it completes. A node that began again in between would count, append or decide a second time. */
 const WRITES: ReadonlySet<string> = new Set([
   ...["variable.changed", "assay.channel.opened", "channel.written", "version.pinned"],
   "runOrchestrator.decided",
 ]);
 
-/** Where nodes began: by what they asked or dispatched since, and by their id. */
+/** The beginnings of nodes, by the interrupts and child runs that they started, and by node id. */
 export interface Beginnings {
-  /** @param id of an interrupt, or of a run below */
+  /** @param id of an interrupt or a child run */
   of(id: string): Beginning;
-  /** Where the node began that was under way before this sequence. */
+  /** The last beginning of the node before this sequence. */
   ofNode(nodeId: string, before: number): Beginning;
 }
 
@@ -56,7 +57,7 @@ export function beginnings({ graph }: Plan, history: readonly RunEvent[], acting
     } else if (SETTLES.has(type)) {
       const { nodeId } = payload as { readonly nodeId: string };
       running.delete(nodeId);
-      // The next round of a loop may come to it after the decision, although no edge leads there from the gate.
+      // The next round of a loop may reach it after the decision, without an edge from the gate.
       if (!loops.has(nodeId)) yetToAct.delete(nodeId);
     } else if (type === "assay.loop.entered") {
       for (const id of payload.nodeIds) {
@@ -74,13 +75,23 @@ export function beginnings({ graph }: Plan, history: readonly RunEvent[], acting
 const SETTLES: ReadonlySet<string> = new Set(["node.completed", "node.failed", "node.skipped", "node.cancelled"]);
 
 /**
- * Where a run that ends lets go of its nodes, if the log ends between that and the end of the run. A node that was cancelled so has
- * come to nothing, and a gate among them was not decided.
+ * The sequence at which an ending run began to cancel its nodes, where the log stops between that and the end of the run. Those nodes have no
+ * result, and gates among them were not decided.
  */
 export function lettingGo(history: readonly RunEvent[]): number | undefined {
   const before = history.findLastIndex(({ type }) => !LET_GO.has(type));
   return history.slice(before + 1).find(({ type }) => type === "node.cancelled")?.sequence;
 }
 
-/** What a run that failed or was cancelled writes before its own last event. */
+/** Events that a failed or cancelled run writes before its own last event. */
 export const LET_GO: ReadonlySet<string> = new Set(["node.cancelled", "agent.invocation.completed"]);
+
+/** Events that the engine computes when it executes a run again. All others come from outside. */
+export const COMPUTED: ReadonlySet<EventType> = new Set<EventType>([
+  ...(["run.completed", "run.failed", "cap.breached", "workflow.loopback-limit", "assay.loop.entered"] as const),
+  ...(["node.started", "node.completed", "node.failed", "node.retried", "node.skipped", "assay.timer.set"] as const),
+  ...(["variable.changed", "channel.written", "assay.channel.opened", "version.pinned"] as const),
+  ...(["interrupt.requested", "approval.requested", "clarification.requested", "node.suspended"] as const),
+  ...(["assay.child.started", "node.dispatched", "assay.cost.recorded", CHAIN_EVENT] as const),
+  ...(["core.workflowChain.confidence-escalated", "model.capability.insufficient"] as const),
+]);

@@ -3,12 +3,12 @@ import type { TriggerRule, WorkflowEdge, WorkflowNode } from "../../../protocol/
 import { conditionHolds } from "../../workflows/decide/condition.ts";
 import type { Graph } from "../../workflows/decide/graph.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
+import { leadsOn, statusAlong } from "./edge-outcomes.ts";
 import { FIRES_ON } from "./next-step.ts";
-import { leadsOn, statusAlong } from "./verdict.ts";
 
 /**
- * Evaluates the conditions that `nextSteps` asks about, in its order, and yields after each. Answers are kept per source, so `nextSteps` finds
- * them. One evaluation is short; those of thousands of nodes together are not, and a caller can pause between them.
+ * Evaluates the conditions that `nextSteps` needs, in its order, and yields after each. Results are cached per source, so `nextSteps` finds
+ * them. One evaluation is short; for those of thousands of nodes the caller can pause in between.
  */
 export function conditionsAhead({ graph }: Plan, run: Run, among: readonly WorkflowNode[]): Iterable<void> {
   return hasConditions(graph) ? ahead(graph, run, among) : NONE;

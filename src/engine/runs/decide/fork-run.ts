@@ -1,20 +1,21 @@
 import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft, RunEvent } from "../../../protocol/events.ts";
+import { own } from "../../../protocol/own.ts";
 import type { RunOptionsOverlay } from "../../../protocol/runs/fork-api.ts";
 import type { ForkedFrom } from "../../../protocol/runs/forked-from.ts";
 import { fold, type Run } from "../../../protocol/runs/run.ts";
 import { isTerminal } from "../../../protocol/runs/run-status.ts";
 import { maskFields } from "../../../protocol/runs/snapshot.ts";
 import { inTrace, type Trace } from "../../../protocol/runs/trace.ts";
+import { deepEqual } from "../../schemas/decide/deep-equal.ts";
 import { checkInputNames } from "../../workflows/decide/input-names.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
 import { LET_GO } from "./beginnings.ts";
-import { changedOptions } from "./branch-options.ts";
+import { unhandled } from "./edge-outcomes.ts";
 import { failRun } from "./end-run.ts";
 import { type Decided, type GoingBack, underWay } from "./go-back.ts";
 import { checkConfigurable, checkInputs, type RunLimits, runLimits } from "./start-run.ts";
-import { unhandled } from "./unhandled.ts";
 
 interface Fork {
   readonly runId: string;
@@ -25,7 +26,7 @@ interface Fork {
   newEventId(): string;
 }
 
-/** The beginning of a fork's log: the source's history as its own. Where none of it is kept, the run begins anew. */
+/** The beginning of a fork's log: the source's history with ids of its own. With `fromSeq` 0 the run begins anew. */
 export function copyHistory({ runId, from, history, trace, newEventId }: Fork): { run: Run; events: RunEvent[] } {
   const names = new Map(history.map(({ eventId }) => [eventId, newEventId()]));
   const events = history.map((event): RunEvent => {
@@ -33,7 +34,7 @@ export function copyHistory({ runId, from, history, trace, newEventId }: Fork): 
     const cause = defined({ causationId });
     const copied = { ...event, runId, eventId: names.get(event.eventId) ?? newEventId(), ...cause };
     if (copied.type !== "run.started") return copied;
-    // A fork is in the trace of the request that forked, not in that of its source.
+    // A fork is in the trace of its own request, not in that of its source.
     const sealed = { ...inTrace(copied.sealed ?? copied.payload, trace), forkedFrom: from };
     return { ...copied, sealed, ...(from.fromSeq === 0 ? { timestamp: from.at } : {}) };
   });
@@ -44,24 +45,24 @@ export function copyHistory({ runId, from, history, trace, newEventId }: Fork): 
 
 type BranchBegan = Extract<EventDraft, { type: "assay.branch.began" }>;
 
-/** How a branch of a workflow begins that asks a person, or waits for an event. */
+/** The beginning of a branch of a workflow that asks a person or waits for an event. */
 export interface BranchPoint {
   readonly decided: Pick<Decided, "starts" | "skips">;
-  /** Where it goes back behind its fork point. */
+  /** Present where it goes back to before its fork point. */
   readonly back?: BranchBack;
 }
 
 interface BranchBack {
   readonly sealed: GoingBack;
-  /** What readers see of the restored state. */
+  /** The restored state as readers see it. */
   readonly shown: GoingBack["restores"];
-  /** The nodes whose gates were decided before the fork point, and ask again. */
+  /** Nodes whose gates were decided before the fork point and ask again. */
   readonly reopens: readonly string[];
-  /** Options with another value than they had then. */
+  /** Options whose value differs from the value at that point. */
   readonly changes: readonly string[];
 }
 
-/** What a branch begins with after its history. Nothing when the run has ended there. */
+/** The first event of a branch after its history; none where the run has ended there. */
 export function beginBranch(
   plan: Plan,
   run: Run,
@@ -104,8 +105,8 @@ export function beginBranch(
 }
 
 /**
- * The end of a branch whose history ends between a failure that no edge expects and the end of its source: nothing would have begun
- * there any more. Nothing for any other branch.
+ * The end of a branch whose history ends between an unhandled failure and the end of its source: no further node would have begun there.
+ * Nothing for other branches.
  *
  * @param run the branch after it began
  * @param history what was copied
@@ -118,9 +119,25 @@ export function endBranch(plan: Plan, run: Run, history: readonly RunEvent[]): E
   return error === undefined ? [] : failRun(run, error, last.nodeId);
 }
 
-/** Only what is given is looked at: the rest has its value already. */
+/** Checks the given inputs only: the others keep their values. */
 function checkGiven(plan: Plan, inputs: Readonly<Record<string, unknown>>): void {
   checkInputNames(plan.definition, inputs);
   const given = plan.definition.variables.filter(({ name }) => Object.hasOwn(inputs, name));
   checkInputs(given, inputs);
+}
+
+/** The options to which an overlay gives another value, as `inputs.NAME` or `configurable.NAME`. */
+export function changedOptions(run: Run, { inputs, configurable }: RunOptionsOverlay): string[] {
+  return [
+    ...changedNames(run.variables, inputs).map((name) => `inputs.${name}`),
+    ...changedNames(run.configurable, configurable).map((name) => `configurable.${name}`),
+  ];
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+function changedNames(before: Values = {}, given: Values = {}): string[] {
+  return Object.keys(given).filter(
+    (name) => !Object.hasOwn(before, name) || !deepEqual(own(before, name), given[name]),
+  );
 }

@@ -16,7 +16,7 @@ import type { WorkflowEdge } from "../../../protocol/workflows/workflow.ts";
 import { deepEqual } from "../../schemas/decide/deep-equal.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
 import { INPUT_INVALID } from "../../workflows/decide/resolve-inputs.ts";
-import { COMPUTED } from "./computed-events.ts";
+import { COMPUTED } from "./beginnings.ts";
 import { stepOf } from "./next-step.ts";
 
 type Payload = Extract<EventDraft, { type: "assay.branch.began" }>["payload"];
@@ -24,7 +24,7 @@ type Payload = Extract<EventDraft, { type: "assay.branch.began" }>["payload"];
 /** The members of `assay.branch.began` that take a branch back to an earlier state. */
 export type GoingBack = Required<Pick<Payload, "goesBackTo" | "nodeIds" | "enters" | "restores" | "voids" | "holds">>;
 
-/** The run as it was before the event at `sequence`, with the other options that branches on the way to this one were given since. */
+/** The run before the event at `sequence`, with the options that later branches in this history got. */
 export function stateBefore(history: readonly RunEvent[], sequence: number): Run {
   const run = fold(history.slice(0, sequence));
   if (run === undefined) throw new Error("a run has a first event");
@@ -36,7 +36,7 @@ export function stateBefore(history: readonly RunEvent[], sequence: number): Run
   return { ...run, variables };
 }
 
-/** The same with what may be seen of it. */
+/** The history without sealed payloads: as readers see it. */
 export function withoutSealed(history: readonly RunEvent[]): readonly RunEvent[] {
   return history.some(({ sealed }) => sealed !== undefined)
     ? history.map((event) => ({ ...event, sealed: undefined }) as unknown as RunEvent)
@@ -44,7 +44,7 @@ export function withoutSealed(history: readonly RunEvent[]): readonly RunEvent[]
 }
 
 /**
- * How a branch goes back from `run` to `then`. Whatever was answered since is void, except for decisions that may hold.
+ * How a branch goes back from `run` to `then`. Answers since then are void, except for decisions that may hold.
  *
  * @param mayHold whether a decision holds for a branch whose gate shows the same
  */
@@ -66,19 +66,19 @@ export function goingBack(run: Run, then: Run, mayHold: (interrupt: Interrupt) =
   };
 }
 
-/** The nodes that a run had decided about at a point of its log, and not begun. */
+/** Nodes that were decided about at a point of a log and had not begun. */
 export interface Decided {
   readonly starts: readonly string[];
   readonly skips: readonly string[];
-  /** Nodes that began later and need not wait for all before them: decided about only if an edge fired by then. */
+  /** Nodes that began later and need not wait for all before them: they were decided about only if an edge had fired. */
   readonly eager: readonly string[];
 }
 
 /**
- * Several nodes are decided about together and then begin one after the other, and what the first of them writes may change
- * what the conditions before the others say. From a point between them a branch keeps the decisions of its source.
+ * Several nodes are decided about together and begin one after the other, and writes of the first may change the conditions of the others.
+ * From a point between them a branch keeps the decisions of its source.
  *
- * @param following the events after the point that the engine came to by itself
+ * @param following the computed events after the point
  */
 export function decidedBefore({ graph }: Plan, then: Run, following: readonly RunEvent[]): Decided {
   const seen = new Set<string>();
@@ -92,7 +92,7 @@ export function decidedBefore({ graph }: Plan, then: Run, following: readonly Ru
     const rules = graph.rulesInto.get(nodeId) ?? [];
     const isSettledAt = ({ sourceNodeId }: WorkflowEdge) => isSettled(own(then.nodes, sourceNodeId));
     const isReady = rules.every(([, edges]) => edges.every(isSettledAt));
-    // Such a rule need not wait for all.
+    // These rules need not wait for all edges.
     const mayFire = rules.every(([rule, edges]) =>
       rule.startsWith("any_") ? edges.some(isSettledAt) : edges.every(isSettledAt),
     );
@@ -103,13 +103,13 @@ export function decidedBefore({ graph }: Plan, then: Run, following: readonly Ru
   return { starts, skips, eager };
 }
 
-/** So often the conditions before a node are evaluated for one branch. */
+/** Evaluations of nodes' conditions for one branch, at most. */
 const EVALUATED_MAX = 2000;
 
 /**
- * The nodes among these that were to begin at the end of a log, or at a point before it that nothing from outside has come since. What
- * comes after the end (a model's answer, say) may have made the others begin, and need not be the same in a branch. Undefined where
- * that takes too much work to find out.
+ * Those of the nodes that were to begin at the end of a log, or at an earlier point with only computed events since. The others may have begun
+ * because of later events from outside, such as a model's answer, which may differ in a branch. Undefined where finding them takes too much
+ * work.
  */
 export function* firedBefore(
   plan: Plan,
@@ -136,14 +136,14 @@ export function* firedBefore(
 }
 
 /**
- * Whether an event was brought about by something else than the decisions at this point.
+ * Whether an event has another cause than the decisions at this point.
  *
  * @param isPure whether a node ends in the turn in which it begins
  */
 export function isFromOutside(then: Run, event: RunEvent, isPure: (nodeId: string) => boolean): boolean {
   const { type, nodeId, sequence, payload } = event;
   if (!COMPUTED.has(type)) return true;
-  // A node with effects whose inputs are not there fails in the turn in which it begins, before anything outside is called.
+  // A node with effects whose inputs are missing fails in the turn in which it begins, before any effect.
   if (type === "node.failed" && sequence === then.version && payload.error.code === INPUT_INVALID) return false;
   const before = nodeId === undefined ? undefined : own(then.nodes, nodeId);
   if (nodeId === undefined || before === undefined || type === "node.started") return false;
@@ -154,7 +154,7 @@ export function underWay({ nodes }: Pick<Run, "nodes">): string[] {
   return Object.keys(nodes).filter((id) => !isSettled(own(nodes, id)));
 }
 
-/** Nodes that are not as they were, or were under way: what they come to next is another visit. */
+/** Nodes that changed since, or were under way: their next execution is another visit. */
 function touchedSince(run: Run, then: Run): string[] {
   const ids = new Set([...Object.keys(then.nodes), ...Object.keys(run.nodes), ...Object.keys(run.visits)]);
   const isKept = (id: string) => {
@@ -165,7 +165,7 @@ function touchedSince(run: Run, then: Run): string[] {
   return [...ids].filter((id) => !isKept(id));
 }
 
-/** Interrupts that were not answered then, or whose node had not gone on yet with the answer. */
+/** Interrupts that were not answered then, or whose node had not continued with the answer. */
 function answeredSince(run: Run, then: Run): Interrupt[] {
   const isOver = ({ interruptId, nodeId }: Interrupt) => {
     const before = own(then.interrupts, interruptId);
@@ -175,14 +175,14 @@ function answeredSince(run: Run, then: Run): Interrupt[] {
   return Object.values(run.interrupts).filter((one) => one.reopened === undefined && !isOver(one));
 }
 
-/** The key under which the gate asks in the branch in the same round, counted from where the branch goes back to. */
+/** The key of the gate in the same round of the branch, counted from the point that the branch goes back to. */
 function keyInBranch(run: Run, then: Run, { key, nodeId }: Interrupt): string | undefined {
   const round = key.startsWith(`${nodeId}:`) ? Number(key.slice(nodeId.length + 1)) : Number.NaN;
   if (!Number.isSafeInteger(round)) return undefined;
   return `${nodeId}:${visitOf(run, nodeId) + 1 + round - visitOf(then, nodeId)}`;
 }
 
-/** The changes that make of the present state the one that was then, without what was under way. */
+/** The changes from the present state to that of `then`, without nodes that were under way. */
 export function restoring(run: Run, then: Run): GoingBack["restores"] {
   const settled: Readonly<Record<string, NodeState>> = pick(then.nodes, isSettled);
   const over = pick(then.children, ({ status }) => isTerminal(status));

@@ -1,3 +1,4 @@
+import { own } from "../../../protocol/own.ts";
 import { deepEqual } from "../../schemas/decide/deep-equal.ts";
 
 /** One place where two JSON values differ. `path` is a JSON Pointer. */
@@ -8,10 +9,10 @@ export interface JsonChange {
   readonly after?: unknown;
 }
 
-/** More than this nobody reads at a gate. */
+/** Changes that a gate shows at most. */
 const CHANGES_MAX = 100;
 
-/** What is different, going into objects and lists. The first so many, in the order of the new value. */
+/** The differences within objects and lists, in the order of the new value, up to the limit. */
 export function changesBetween(before: unknown, after: unknown): JsonChange[] {
   const changes: JsonChange[] = [];
   collect("", before, after, changes);
@@ -24,16 +25,12 @@ function collect(path: string, before: unknown, after: unknown, changes: JsonCha
   else if (after === undefined) changes.push({ path, change: "removed", before });
   else if (isBranch(before) && isBranch(after) && Array.isArray(before) === Array.isArray(after)) {
     const keys = new Set([...Object.keys(after), ...Object.keys(before)]);
-    for (const key of keys) collect(`${path}/${escaped(key)}`, ownValue(before, key), ownValue(after, key), changes);
+    for (const key of keys) collect(`${path}/${escaped(key)}`, own(before, key), own(after, key), changes);
   } else changes.push({ path, change: "changed", before, after });
 }
 
 function isBranch(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
-}
-
-function ownValue(value: Readonly<Record<string, unknown>>, key: string): unknown {
-  return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 function escaped(key: string): string {

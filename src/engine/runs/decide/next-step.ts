@@ -12,9 +12,15 @@ import {
 import { conditionHolds, conditionProblem } from "../../workflows/decide/condition.ts";
 import { DEFAULT_TRIGGER_RULE, type Graph, reachableFrom } from "../../workflows/decide/graph.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
-import { leavesUndecided, undecidedDispatch } from "./undecided.ts";
-import { handlesFailure } from "./unhandled.ts";
-import { isRefinedEnd, leadsOn, statusAlong, verdictError } from "./verdict.ts";
+import {
+  handlesFailure,
+  isRefinedEnd,
+  leadsOn,
+  leavesUndecided,
+  statusAlong,
+  undecidedDispatch,
+  verdictError,
+} from "./edge-outcomes.ts";
 
 export type Step =
   | { readonly type: "start"; readonly node: WorkflowNode; readonly attempt: number; readonly entered?: true }
@@ -24,16 +30,15 @@ export type Step =
   | { readonly type: "fail"; readonly nodeId: string; readonly error: RunError }
   | { readonly type: "complete"; readonly outputs: RunOutputs };
 
-/** `shown` where ports are sensitive: then it is what may be seen. */
+/** The outputs of a run. `shown` are the masked ones, present where ports are sensitive. */
 export interface RunOutputs {
   readonly all: Record<string, unknown>;
   readonly shown?: Record<string, unknown>;
 }
 
 /**
- * What may happen next, in the order of the graph; empty while everything left waits for nodes that are active.
- * Only one step is acted on before asking again when it is a loop or the end; starts and skips come together.
- * `among` are the nodes that could be next, all of them unless `frontier` says which.
+ * The next steps, in the order of the graph; none while the remaining nodes wait for active ones. A loop or the end of the run comes alone;
+ * starts and skips come together. `among` are the nodes that could be next: all, or those of `frontier`.
  */
 export function nextSteps(plan: Plan, run: Run, among: readonly WorkflowNode[] = plan.graph.order): Step[] {
   const entered = enteredSteps(run, among);
@@ -52,7 +57,7 @@ export function nextSteps(plan: Plan, run: Run, among: readonly WorkflowNode[] =
   return waiting || Object.values(run.nodes).some(isActive) ? [] : [ending(plan, run)];
 }
 
-/** The nodes that a branch begins with: they were decided about in its source, before anything that is decided here. */
+/** The nodes that a branch begins with: they were decided about in its source. */
 function enteredSteps(run: Run, among: readonly WorkflowNode[]): Step[] {
   if (run.forkedFrom?.mode !== "branch") return [];
   return among
@@ -61,8 +66,8 @@ function enteredSteps(run: Run, among: readonly WorkflowNode[]): Step[] {
 }
 
 /**
- * Where the next steps can be once `steps` were acted on: at what follows them, and at nodes that waited for more.
- * Looking at every node again for each of them would cost the square of their number.
+ * The nodes that could be next after `steps`: those that follow, and those that waited for more. Examining every node again would cost the
+ * square of their number.
  */
 export function frontier(
   plan: Plan,
@@ -84,7 +89,7 @@ export function frontier(
   return found.flatMap((id) => node.get(id) ?? []);
 }
 
-/** A failure that was to be handled, by a node that was then skipped or is disabled, is a failure of the run. */
+/** The end of the run. A failure whose handler was skipped or is disabled fails the run. */
 function ending(plan: Plan, run: Run): Step {
   for (const { id } of plan.graph.order) {
     const state = nodeOf(run, id);
@@ -100,7 +105,7 @@ function ending(plan: Plan, run: Run): Step {
   return { type: "complete", outputs: runOutputs(plan, run) };
 }
 
-/** Whether something was done about a dispatch that came to nothing. */
+/** Whether a node ran after a dispatch that its supervisor did not decide about. */
 function followedAfter({ graph }: Plan, run: Run, nodeId: string): boolean {
   return (graph.forwardFrom.get(nodeId) ?? []).some(
     (edge) => leavesUndecided(graph, run, edge) && nodeOf(run, edge.targetNodeId)?.status !== "skipped",
@@ -113,7 +118,7 @@ function handlerRan(plan: Plan, run: Run, nodeId: string): boolean {
   );
 }
 
-/** Whether something was done about a gate that was not passed, or there is nothing it could have opened. */
+/** Whether a node ran after a gate that was not passed, or the gate is the end of its workflow. */
 function followed(plan: Plan, run: Run, nodeId: string, gate: NodeState): boolean {
   if (isRefinedEnd(plan, nodeId, gate)) return true;
   return (plan.graph.forwardFrom.get(nodeId) ?? []).some(
@@ -122,7 +127,7 @@ function followed(plan: Plan, run: Run, nodeId: string, gate: NodeState): boolea
   );
 }
 
-/** What may happen to this one node, whatever else is going on. */
+/** The next step of one node, if it has one. */
 export function stepOf(plan: Plan, run: Run, node: WorkflowNode): Step | undefined {
   const state = nodeOf(run, node.id);
   if (state?.status === "interrupted") return { type: "start", node, attempt: state.attempt + 1 };
@@ -135,10 +140,7 @@ export function stepOf(plan: Plan, run: Run, node: WorkflowNode): Step | undefin
   return unevaluated(plan, run, plan.graph.forwardInto.get(node.id) ?? []) ?? { type: "skip", node, reason: outcome };
 }
 
-/**
- * The end of a run at a condition that decides and cannot be evaluated. Without it, a value that an expression cannot take would leave a gate out, or
- * end a loop.
- */
+/** The failure of a run at a deciding condition that cannot be evaluated. Otherwise an unsuitable value could skip a gate or end a loop. */
 function unevaluated({ graph }: Plan, run: Run, edges: readonly WorkflowEdge[]): Step | undefined {
   for (const edge of edges) {
     const source = nodeOf(run, edge.sourceNodeId);
@@ -152,7 +154,7 @@ function unevaluated({ graph }: Plan, run: Run, edges: readonly WorkflowEdge[]):
   return undefined;
 }
 
-/** Each distinct rule among the incoming edges is judged over the edges that carry it; all must hold. */
+/** Each distinct rule among the incoming edges is evaluated over the edges that have it; all must hold. */
 function triggerOutcome(plan: Plan, run: Run, nodeId: string): "wait" | "fire" | string {
   let outcome: "fire" | string = "fire";
   for (const [rule, group] of plan.graph.rulesInto.get(nodeId) ?? []) {
@@ -163,7 +165,7 @@ function triggerOutcome(plan: Plan, run: Run, nodeId: string): "wait" | "fire" |
   return outcome;
 }
 
-/** The statuses of a source that a rule fires on. */
+/** The source statuses on which a rule fires. */
 export const FIRES_ON: Readonly<Record<TriggerRule, readonly string[]>> = {
   any_success: ["completed"],
   any_failed: ["failed"],
@@ -199,8 +201,8 @@ function ruleOutcome(
 }
 
 /**
- * An edge that leads back fires once per visit of its source: the visit ends when the loop resets it. While nodes are
- * still at work on another branch of the loop it waits for them, and what it will reset is held back.
+ * An edge that leads back fires once per visit of its source; the loop resets the visit. While other nodes of the loop are active, the edge
+ * waits for them, and the nodes that it will reset are held back.
  */
 function loopBack(plan: Plan, run: Run): { readonly loop?: Step; readonly held: ReadonlySet<string> } {
   const held = new Set<string>();
@@ -229,18 +231,18 @@ function loopBack(plan: Plan, run: Run): { readonly loop?: Step; readonly held: 
   return { held };
 }
 
-/** A dispatch that was told to end the loop: no edge leads back from it, whatever its condition. */
+/** Whether a dispatch ends the loop: no edge leads back from it, whatever its condition. */
 function endsLoop(plan: Plan, nodeId: string, { outputs }: NodeState): boolean {
   return plan.graph.node.get(nodeId)?.typeId === DISPATCH && outputs?.["kind"] === "terminate";
 }
 
-/** How long a supervisor goes on is for itself to decide, within the limits of its run. */
+/** A supervisor decides by itself how long its loop continues, within the limits of its run. */
 function loopLimit(plan: Plan, sourceId: string): number {
   const own = plan.graph.node.get(sourceId)?.typeId === DISPATCH ? Number.POSITIVE_INFINITY : undefined;
   return plan.definition.settings.maxLoopbackIterations ?? own ?? DEFAULT_MAX_LOOPBACK_ITERATIONS;
 }
 
-/** The outputs of the nodes nothing follows: of the one, or of each under its id. */
+/** The outputs of the last nodes: those of the only one, or of each under its id. */
 function runOutputs(plan: Plan, run: Run): RunOutputs {
   const ends = plan.graph.order.filter(
     ({ id }) => (plan.graph.forwardFrom.get(id) ?? []).length === 0 && nodeOf(run, id)?.status === "completed",

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest";
 import { AppError } from "../../../protocol/errors.ts";
 import { simulate } from "../../../testing/simulate.ts";
 import { workflow } from "../../../testing/workflow.ts";
-import { cancelRun } from "./cancel-run.ts";
-import { pauseRun } from "./pause-run.ts";
-import { resumeRun } from "./resume-run.ts";
+import { cancelRun } from "./end-run.ts";
+import { pauseRun, resumeRun } from "./pause-run.ts";
 
 const waitThenGo = workflow({
   nodes: { wait: { typeId: "core.delay", config: { ms: 1000 } }, next: "core.noop" },

@@ -12,9 +12,8 @@ interface PauseRun {
 }
 
 /**
- * `immediate` cuts between events: an attempt under way gets no end, and a resume starts a fresh one.
- * `drain-current-node` lets active nodes reach theirs first; the worker writes `run.paused` then.
- * A pause never covers a pending interrupt.
+ * `immediate` pauses between events: an attempt under way gets no end, and a resume starts a new attempt. `drain-current-node` lets active
+ * nodes end first; then the worker writes `run.paused`. A run with a pending interrupt is not paused.
  */
 export function pauseRun(run: Run, command: PauseRun): EventDraft[] {
   refuseUnlessPausable(run);
@@ -36,7 +35,7 @@ function refuseUnlessPausable(run: Run): void {
     throw new AppError("run_state_conflict", { runId, runStatus, problem: "resume it", pausedAt: run.pausedAt });
   }
   if (run.pause) {
-    // The first request was answered "paused"; a second one is told the same, and that nodes are still ending.
+    // The first request was answered "paused", so the refusal has the same status, and says that nodes are still ending.
     throw new AppError("run_state_conflict", {
       runId,
       runStatus: "paused",
@@ -51,4 +50,24 @@ function refuseUnlessPausable(run: Run): void {
   if (runStatus === "cancelling") {
     throw new AppError("run_state_conflict", { runId, runStatus, problem: "it is being cancelled" });
   }
+}
+
+interface ResumeRun {
+  readonly reason?: string;
+  readonly by: string;
+}
+
+/** A pause that has not taken effect yet is withdrawn; a paused run continues. */
+export function resumeRun(run: Run, command: ResumeRun): EventDraft[] {
+  const { runId, status: runStatus } = run;
+  const reason = defined({ reason: command.reason });
+  if (isTerminal(runStatus)) throw new AppError("run_terminal", { runId, runStatus });
+  if (isReplay(run)) {
+    throw new AppError("run_state_conflict", { runId, runStatus, problem: "a replay goes on by itself" });
+  }
+  if (run.pause) return [{ type: "assay.pause.withdrawn", payload: { by: command.by, ...reason } }];
+  if (runStatus !== "paused") {
+    throw new AppError("run_state_conflict", { runId, runStatus, problem: "only a paused run can be resumed" });
+  }
+  return [{ type: "run.resumed", payload: reason }];
 }

@@ -8,41 +8,41 @@ import { deepEqual } from "../../schemas/decide/deep-equal.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
 import { type ChannelWrite, writeChannel } from "./write-channel.ts";
 
-/** What an attempt of a node came to. */
+/** The outcome of an attempt of a node. */
 export type NodeOutcome =
   | {
       readonly type: "completed";
       readonly outputs?: Readonly<Record<string, unknown>>;
       readonly variables?: Readonly<Record<string, unknown>>;
-      /** Names among the variables that are masked from now on, whatever the definition says. */
+      /** Names of variables that are masked from now on, also where the definition does not mask them. */
       readonly sensitive?: readonly string[];
       readonly channels?: readonly ChannelWrite[];
       readonly events?: readonly EventDraft[];
-      /** Of a gate that was not passed. */
+      /** The verdict of a gate that was not passed. */
       readonly verdict?: Verdict;
     }
   | { readonly type: "failed"; readonly error: RunError }
-  /** Sleeps without holding a worker; the node is called again with `slept`. */
+  /** Sleeps without a worker; the node is called again with `slept`. */
   | { readonly type: "sleep"; readonly forMs: number }
-  /** Waits for somebody's answer; the node is called again when there is one. */
+  /** Waits for an answer to an interrupt; the node is called again when there is one. */
   | { readonly type: "suspend"; readonly request: InterruptRequest & { readonly key: string } }
   | Dispatching;
 
-/** Starts a run of another workflow, or goes on waiting for the one it started in this visit. */
+/** Starts a run of another workflow, or continues to wait for the run that it started in this visit. */
 export interface Dispatching {
   readonly type: "dispatch";
   readonly childRunId?: string;
   readonly workflowId: string;
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** Which of the inputs are variables of this run, by name. */
+  /** The variables of this run that inputs are taken from, by input. */
   readonly inputsFrom: Readonly<Record<string, string>>;
-  /** Names of the child's variables that come back. */
+  /** Names of the child's variables that are returned. */
   readonly takes: readonly string[];
   readonly waits: boolean;
   readonly propagates: boolean;
-  /** A worker: each step of handing it out is told. */
+  /** Set for workers: each step of the dispatch is recorded. */
   readonly chained?: true;
-  /** What the child before it brought, to be written first. */
+  /** Results of the previous child, which are written first. */
   readonly harvest?: Harvest;
 }
 
@@ -52,10 +52,10 @@ export interface Harvest {
   readonly sensitive: readonly string[];
 }
 
-/** What is settled by the node's own events alone. */
+/** Outcomes that are settled by the node's own events alone. */
 type SimpleOutcome = Exclude<NodeOutcome, { type: "suspend" | "dispatch" }>;
 
-/** The events of an attempt's outcome, up to and including the node's own. Whether the run ends is decided after. */
+/** The events of an outcome, up to the node's own. Whether the run ends is decided afterwards. */
 export function settleNode(plan: Plan, run: Run, node: WorkflowNode, outcome: SimpleOutcome, at: string): EventDraft[] {
   const nodeId = node.id;
   switch (outcome.type) {
@@ -99,7 +99,7 @@ function completed(
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 60_000;
 
-/** An error that says it may pass is tried again, with growing delays, as often as the workflow's settings allow. */
+/** A retryable error is tried again, with growing delays, as often as the settings of node or workflow allow. */
 function failed(plan: Plan, run: Run, node: WorkflowNode, error: RunError): EventDraft[] {
   const nodeId = node.id;
   const attempt = nodeOf(run, nodeId)?.attempt ?? 0;
@@ -117,7 +117,7 @@ function setting(node: WorkflowNode, name: string): number | undefined {
   return typeof value === "number" && value >= 0 ? value : undefined;
 }
 
-/** A variable that keeps its value changes nothing. */
+/** Events for the variables whose value changes. */
 function variableEvents(
   plan: Plan,
   run: Run,
@@ -127,21 +127,21 @@ function variableEvents(
 ): EventDraft[] {
   const events: EventDraft[] = [];
   const isHidden = sensitiveIn(plan, run);
-  const comeHidden = new Set(fromSensitive);
+  const newlyHidden = new Set(fromSensitive);
   for (const [name, next] of Object.entries(variables)) {
     const known = Object.hasOwn(run.variables, name);
     const previous = run.variables[name];
     const hidden = isHidden(name);
-    const news = comeHidden.has(name) && !hidden;
-    if (known && !news && deepEqual(previous, next)) continue;
+    const becomesHidden = newlyHidden.has(name) && !hidden;
+    if (known && !becomesHidden && deepEqual(previous, next)) continue;
     const payload = {
       name,
       ...(known ? { previous } : {}),
       next,
       nodeId,
-      ...(news ? { sensitive: true as const } : {}),
+      ...(becomesHidden ? { sensitive: true as const } : {}),
     };
-    if (!news && !hidden) {
+    if (!becomesHidden && !hidden) {
       events.push({ type: "variable.changed", nodeId, payload });
       continue;
     }

@@ -12,13 +12,13 @@ interface StartRun {
   readonly request: CreateRunRequest;
   readonly owner: Owner;
   readonly limits: RunLimits;
-  /** The node that dispatches it, if one does. */
+  /** The node that dispatches the run, if any. */
   readonly parent?: Parent;
-  /** Variables that are to have no value, not even their default. */
+  /** Variables without a value, not even their default. */
   readonly unset?: readonly string[];
 }
 
-/** What the host allows at most. */
+/** The limits of the host. */
 export interface RunLimits {
   readonly maxNodeExecutions: number;
   readonly maxRunDurationMs?: number;
@@ -45,9 +45,9 @@ export function startRun(plan: Plan, command: StartRun): Extract<EventDraft, { t
     engineVersion: String(ENGINE_VERSION),
     owner,
     limits: runLimits(plan, configurable, command.limits),
-    ...(request.configurable === undefined ? {} : { configurable }),
+    ...(request.configurable && { configurable }),
     ...defined({ tags: request.tags, metadata: request.metadata, callbackUrl: request.callbackUrl }),
-    ...(parent === undefined ? {} : linkTo(parent)),
+    ...(parent && linkTo(parent)),
   };
   const masked = plan.sensitivity.variables;
   if (masked.size === 0) return { type: "run.started", payload };
@@ -96,7 +96,7 @@ function typeName(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** Only what the inputs do not give: the variables of a run are these overlaid with its inputs. */
+/** The defaults of variables without an input: the variables of a run are these and its inputs. */
 function defaultsOf(
   variables: readonly WorkflowVariable[],
   inputs: Readonly<Record<string, unknown>>,

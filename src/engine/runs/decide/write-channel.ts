@@ -10,14 +10,14 @@ import type { Plan } from "../../workflows/decide/plan.ts";
 export interface ChannelWrite {
   readonly channel: string;
   readonly value: unknown;
-  /** Used when the workflow does not declare the channel: then the writing node's word counts. */
+  /** The rules of a channel that the workflow does not declare. */
   readonly undeclared?: Pick<ChannelDeclaration, "reducer" | "ttlMs" | "maxSize">;
   readonly schemaVersion?: number;
 }
 
 /**
- * The events of one write, or why it may not happen. Opening a channel is recorded before its
- * first write; `openedBefore` names those opened by earlier writes that are not folded yet.
+ * The events of one write, or its error. Opening a channel is recorded before its first write; `openedBefore` names channels that earlier,
+ * not yet folded writes opened.
  */
 export function writeChannel(
   plan: Plan,
@@ -70,13 +70,13 @@ function refused(
   return undefined;
 }
 
-/** A list channel may describe itself as an array: then the schema is of the folded value, not of each input. */
+/** Whether the schema of a list channel describes the folded list, not each written value. */
 function describesWhole(declared: ChannelDeclaration | undefined): boolean {
   const lists = ["append", "votes", "feedback", "message"];
   return declared !== undefined && lists.includes(declared.reducer) && declared.schema?.["type"] === "array";
 }
 
-/** Lists hold node ids and type ids, the latter with a trailing `*`. Private channels take writes of no list at all. */
+/** Whether a node is among the writers of a channel, which are node ids and type ids; a type id may end with `*`. */
 function mayWrite(declared: ChannelDeclaration, node: WorkflowNode): boolean {
   const { access } = declared;
   if (access === undefined || access === "public" || access === "private") return true;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Pace } from "./pace.ts";
+import { Pace } from "./fair-claims.ts";
 
 function paceAt() {
   let now = 10_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RunEventDoc } from "../../protocol/events.ts";
-import { RunSpans } from "./run-spans.ts";
+import { RunSpans } from "./run-trace.ts";
 
 function spansOf(...events: (readonly [type: string, payload?: object])[]) {
   const seen = new RunSpans({ runId: "run-1" });

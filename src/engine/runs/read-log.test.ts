@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestHost, testHost } from "../../testing/host.ts";
 import { JudgmentClient } from "../../testing/judgment-client.ts";
-import { eventPages } from "./event-pages.ts";
+import { eventPages } from "./read-log.ts";
 
 let host: TestHost;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sourceRun } from "../../testing/branches.ts";
 import { NODE_TYPES } from "../nodes/all.ts";
-import { refuseOutdated } from "./outdated-branch.ts";
+import { refuseOutdated } from "./fork-run.ts";
 
 const QUIET = { nodes: { draft: "core.noop" } };
 /** A type that is not known may have effects. */

@@ -8,7 +8,7 @@ import { subWorkflow } from "../nodes/sub-workflow.ts";
 import { LARGEST_RUN } from "../runs/run-size.ts";
 import type { EffectContext } from "../worker/node-type.ts";
 import { makePlan } from "../workflows/decide/plan.ts";
-import { childEnded } from "./child-ended.ts";
+import { childEnded } from "./child-runs.ts";
 
 const tenant = newTenant();
 const plan = makePlan("hash", workflow({ nodes: { only: "core.noop" } }));

@@ -1,16 +1,43 @@
+import { createHash } from "node:crypto";
 import { defined } from "../../protocol/defined.ts";
-import type { RunEventDoc } from "../../protocol/events.ts";
+import type { EventDraft, RunEventDoc } from "../../protocol/events.ts";
 import type { Span } from "../../protocol/runs/bundle-api.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import { spanIdOf, traceIdOf } from "./trace-ids.ts";
+import { inTrace, type Trace } from "../../protocol/runs/trace.ts";
+
+/** The trace of a run: that of the request which started it, or one that follows from the run's id. */
+export function traceIdOf({ runId, trace }: Pick<Run, "runId" | "trace">): string {
+  return trace?.traceId ?? digest(`trace ${runId}`, 32);
+}
+
+/** The trace of child runs: below the span of the run, where the run is in the trace of a request. */
+export function traceBelow({ runId, trace }: Pick<Run, "runId" | "trace">): Trace | undefined {
+  return trace && { traceId: trace.traceId, spanId: spanIdOf(runId, 0) };
+}
+
+type RunStarted = Extract<EventDraft, { type: "run.started" }>;
+
+/** The trace is sealed: a run and its replay have the same served events and different traces. */
+export function sealedTrace(first: RunStarted, trace: Trace | undefined): RunStarted {
+  return trace === undefined ? first : { ...first, sealed: inTrace(first.sealed ?? first.payload, trace) };
+}
+
+/** The id of the span that an event begins; that of the run begins with its first event. */
+export function spanIdOf(runId: string, sequence: number): string {
+  return digest(`span ${runId} ${sequence}`, 16);
+}
+
+/** A derived id of the length that tracing tools require. */
+function digest(text: string, length: number): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, length);
+}
 
 type Draft = { -readonly [K in keyof Span]: Span[K] };
 type StatusCode = Span["status"]["code"];
 
 /**
- * What happened when, as tracing tools show it: one span for the run, and one below it for every attempt of a node, named
- * by the type of the node. It follows from the log alone, so the ids are the same every time; attributes are ids and
- * numbers and never content.
+ * The spans of a run for tracing tools: one for the run, and one below it for each attempt of a node, named by the node's type. They are
+ * derived from the log alone, so their ids are always the same. Attributes are ids and numbers, never content.
  */
 export class RunSpans {
   readonly #spans: Draft[] = [];

@@ -1,26 +1,29 @@
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EventDraft, RunError } from "../../protocol/events.ts";
+import type { EventDraft, PayloadOf, RunError } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
 import { startersOf } from "../../protocol/runs/forked-from.ts";
-import type { Run } from "../../protocol/runs/run.ts";
+import type { Child, Run } from "../../protocol/runs/run.ts";
 import { handOver } from "../../protocol/runs/sensitive.ts";
-import { maskFields } from "../../protocol/runs/snapshot.ts";
+import { maskFields, publicOutputs } from "../../protocol/runs/snapshot.ts";
 import type { RunWrite } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 import { SUB_WORKFLOW } from "../nodes/sub-workflow.ts";
+import { unfollowed } from "../runs/decide/edge-outcomes.ts";
 import { type Dispatching, sensitiveIn } from "../runs/decide/settle-node.ts";
 import { startRun } from "../runs/decide/start-run.ts";
+import { mayTake, sizeOf } from "../runs/run-size.ts";
+import { sealedTrace, traceBelow } from "../runs/run-trace.ts";
 import { stamp } from "../runs/stamp.ts";
-import { sealedTrace, traceBelow } from "../runs/trace-ids.ts";
 import type { NodeOutcome } from "../worker/node-type.ts";
+import { roomOf } from "../worker/run-room.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
 import { dispatchableWorkflows } from "../workflows/dispatchable-workflows.ts";
 
-/** By workflow id, what the nodes of a plan may dispatch as it is registered now. */
+/** The present plans of the workflows that the nodes of a plan may dispatch, by workflow id. */
 export type ChildPlans = ReadonlyMap<string, Plan | undefined>;
 
-/** Asks for nothing where no node dispatches anything. `deciding` are outcomes that the turn is about to settle. */
+/** Reads the plans that the next turn may dispatch. `deciding` are outcomes that the turn is about to settle. */
 export async function childPlansOf(
   host: Host,
   run: Run,
@@ -52,10 +55,10 @@ interface Started {
   readonly write?: RunWrite;
 }
 
-/** How many runs may be above a run: a workflow that dispatches itself must come to an end. */
+/** Ancestors of a run, at most: a workflow that dispatches itself must come to an end. */
 const DEPTH_MAX = 16;
 
-/** The child's first event, and what the log of its parent says about it. */
+/** The first event of a child, and the events of its parent about it. */
 export function startChild(
   host: Host,
   plan: Plan,
@@ -97,11 +100,11 @@ export function startChild(
   return { childRunId, events: [linked(childRunId), dispatched], write };
 }
 
-/** Everyone behind a run is behind the runs that it dispatches; most have no starter but their owner. */
+/** The starters of a run are starters of its children; most runs have none but their owner. */
 function sealedStarters(run: Run, first: RunStarted): RunStarted {
   const { startedBy, starters } = run;
   if (startedBy === undefined && starters === undefined) return first;
-  const names = { ...defined({ startedBy }), starters: startersOf(run) };
+  const names = defined({ startedBy, starters: startersOf(run) });
   return { ...first, sealed: { ...(first.sealed ?? first.payload), ...names } };
 }
 
@@ -120,15 +123,11 @@ function firstEvent(
   const { status, isActive } = plan.definition;
   if (isActive === false || (status !== undefined && status !== "active")) return refused("it is not active");
   const { owner, tags, callbackUrl } = run;
-  const request = {
-    inputs: { ...inputs },
-    ...(tags === undefined ? {} : { tags: [...tags] }),
-    ...defined({ callbackUrl }),
-  };
+  const request = defined({ inputs: { ...inputs }, tags: tags && [...tags], callbackUrl });
   const rootRunId = run.parent?.rootRunId ?? run.runId;
   const parent = { runId: run.runId, nodeId, depth, rootRunId };
   try {
-    // What is mapped from nothing is nothing in the child as well, whatever its default.
+    // An input that is mapped from a variable without a value has no value in the child, not even its default.
     const unset = Object.keys(inputsFrom).filter((name) => !Object.hasOwn(inputs, name));
     return startRun(plan, { request, owner, limits: host.limits, parent, unset });
   } catch (error) {
@@ -137,7 +136,7 @@ function firstEvent(
   }
 }
 
-/** The inputs that come from something the parent masks by name, whether mapped or through a port of the node. */
+/** The inputs from values that the parent masks by name, through a mapping or a port of the node. */
 function sensitiveInputs(plan: Plan, run: Run, nodeId: string, { inputs, inputsFrom }: Dispatching): string[] {
   const ports = plan.graph.node.get(nodeId)?.inputs ?? {};
   const isSensitive = sensitiveIn(plan, run);
@@ -150,10 +149,46 @@ function sensitiveInputs(plan: Plan, run: Run, nodeId: string, { inputs, inputsF
   });
 }
 
-/** What the parent keeps from sight stays so in its child: by the names it arrives under, and by its value. */
+/** The first event of a child with the masked values of its parent masked too, by name and by value. */
 function hidden({ type, payload, sealed }: RunStarted, run: Run, names: readonly string[]): RunStarted {
   const sensitive = names.length === 0 ? {} : { sensitiveInputs: [...names] };
   const all = { ...(sealed ?? payload), ...sensitive };
   const shown = { ...payload, inputs: maskFields(payload.inputs, new Set(names)), ...sensitive };
   return { type, ...handOver(all, shown, run.secrets ?? []) };
+}
+
+type Ended = PayloadOf<"assay.child.ended">;
+
+/** The event in a parent about the end of its child, with the child's outputs and the variables that the parent takes. */
+export async function childEnded(host: Host, parent: Run, { nodeId, takes }: Child, child: Run): Promise<EventDraft> {
+  const { runId: childRunId, secrets = [] } = child;
+  const ended = { nodeId, childRunId, status: child.status as Ended["status"] };
+  if (child.status !== "completed") {
+    // The error of a run is stored as it is shown, so it has no secrets.
+    return { type: "assay.child.ended", nodeId, payload: { ...ended, ...defined({ error: child.error }) } };
+  }
+  const plan = await host.plans.byHash(child.workflowHash);
+  // A gate at the end of the child was not passed, so the parent must not continue either.
+  const refined = unfollowed(plan, child);
+  if (refined !== undefined) return { type: "assay.child.ended", nodeId, payload: { ...ended, error: refined } };
+  const given = takes.filter((name) => own(child.variables, name) !== undefined);
+  const variables = Object.fromEntries(given.map((name) => [name, child.variables[name]]));
+  const sensitive = given.filter(sensitiveIn(plan, child));
+  const payload: Ended = {
+    ...ended,
+    outputs: publicOutputs(child, plan.sensitivity),
+    variables,
+    ...(sensitive.length === 0 ? {} : { sensitive }),
+  };
+  if (!fits(parent, payload, roomOf(host).maxRunBytes)) {
+    const message = `With what run ${childRunId} brings, the run would hold more than this host can keep.`;
+    return { type: "assay.child.ended", nodeId, payload: { ...ended, error: { code: "run_too_large", message } } };
+  }
+  const shown = { ...payload, variables: maskFields(variables, new Set(sensitive)) };
+  return { type: "assay.child.ended", nodeId, ...handOver(payload, shown, secrets) };
+}
+
+/** Whether the results of a child fit into its parent: many children must not make it too large to be read. */
+function fits({ nodes, variables, channels, children }: Run, payload: Ended, bytesMax: number): boolean {
+  return mayTake(sizeOf([nodes, variables, channels, children], bytesMax), sizeOf(payload, bytesMax), bytesMax);
 }
