@@ -167,8 +167,6 @@ export class RunRoom {
   }
 }
 
-const DEFAULT = new RunRoom();
-
 /** Gives work room for the large runs that it reads, and takes the room back when the work is done. */
 export async function withReadRoom<T>(
   host: { readonly room?: RunRoom | undefined },
@@ -183,9 +181,12 @@ export async function withReadRoom<T>(
   }
 }
 
+let shared: RunRoom | undefined;
+
 /** The room of a host; hosts without settings of their own share one that fits this process. */
 export function roomOf({ room }: { readonly room?: RunRoom | undefined }): RunRoom {
-  return room ?? DEFAULT;
+  shared ??= new RunRoom();
+  return room ?? shared;
 }
 
 interface Waiting {
