@@ -112,9 +112,7 @@ describe("tapes between files and a server", () => {
     });
     expect(readFileSync(copy, "utf8")).toBe(here());
     writeFileSync(copy, sidecar({ id: "a", evidence: "edited" }, { id: "b" }));
-    expect((await pull("--annotations", copy)).err).toBe(
-      "1 row changed in the file and not pushed yet: kept.",
-    );
+    expect((await pull("--annotations", copy)).err).toBe("1 row changed in the file and not pushed yet: kept.");
   });
 
   test("say what rows would do, and did, to the server", async () => {

@@ -3,7 +3,7 @@ import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { requireKept } from "../../engine/judgments/require-kept.ts";
 import { adjudicationsOf } from "../../engine/queues/decide/hold-item.ts";
 import { storedItem } from "../../engine/queues/item-record.ts";
-import { endsLog } from "../../engine/runs/event-pages.ts";
+import { endsLog } from "../../engine/runs/read-log.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";

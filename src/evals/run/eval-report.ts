@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { serializeFor } from "../../engine/families/serialize.ts";
 import type { Host } from "../../engine/host.ts";
 import { blindness } from "../../engine/judgments/list-annotations.ts";
+import { serializeFor } from "../../engine/shared/serialize.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EvalReport, EvalStop, EvalSummary } from "../../protocol/evals/api.ts";
 import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
