@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { wantedBy } from "../../engine/judgments/annotation-filter.ts";
-import { type EventRange, eventPages } from "../../engine/runs/event-pages.ts";
+import { type EventRange, eventPages } from "../../engine/runs/read-log.ts";
 import { sizeOf } from "../../engine/runs/run-size.ts";
 import { isHeadOnly } from "../../engine/runs/too-large.ts";
 import { roomOf } from "../../engine/worker/run-room.ts";

@@ -1,14 +1,13 @@
 import { visibleRun } from "../../engine/execute.ts";
 import { tokenStepMs, withTokens } from "../../engine/gates/shown-gates.ts";
 import type { Authorizer } from "../../engine/identity/roles.ts";
-import { cancelRuns } from "../../engine/runs/cancel-runs.ts";
-import { bulkCancelRuns, cancelRun, pauseRun, resumeRun } from "../../engine/runs/change-run.ts";
+import { bulkCancelRuns, cancelRuns } from "../../engine/runs/cancel-runs.ts";
+import { cancelRun, pauseRun, resumeRun } from "../../engine/runs/change-run.ts";
 import { createRun } from "../../engine/runs/create-run.ts";
 import { debugBundle } from "../../engine/runs/debug-bundle.ts";
 import { deleteRun } from "../../engine/runs/delete-run.ts";
 import { diffRuns } from "../../engine/runs/diff-runs.ts";
 import { forkRun } from "../../engine/runs/fork-run.ts";
-import { queryInstant } from "../../engine/runs/query-instant.ts";
 import { childStatuses, listRuns, snapshot, withChildStatuses } from "../../engine/runs/read-run.ts";
 import { createEvalRun } from "../../evals/run/create-eval-run.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";
@@ -16,6 +15,7 @@ import { parseSuiteAddress, type SuiteAddress } from "../../evals/suite/suite-ur
 import { defined } from "../../protocol/defined.ts";
 import { AppError, validationError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
+import { queryInstant } from "../../protocol/instant.ts";
 import type { ForkRunFurtherRequest } from "../../protocol/runs/fork-api.ts";
 import type { RUN_OPERATIONS } from "../../protocol/runs/operations.ts";
 import { openInterrupts } from "../../protocol/runs/run.ts";
