@@ -4,6 +4,7 @@ import { AppError, unusableInput } from "../protocol/errors.ts";
 import { evalRun } from "./evals/commands.ts";
 import { type Io, processIo } from "./output/io.ts";
 import { printable } from "./output/printable.ts";
+import { packageVersion } from "./paths.ts";
 import type { AnyCommand, Call, Flag, Flags, FlagValues } from "./program/command.ts";
 import { COMMANDS, GROUPS } from "./program/commands.ts";
 import { appErrorLine, errorLine, fileErrorLine } from "./program/error-line.ts";
@@ -20,7 +21,6 @@ import {
   variablesIn,
 } from "./settings/config.ts";
 import type { Config, SettingName } from "./settings/settings.ts";
-import { packageVersion } from "./version.ts";
 
 /** The surroundings of the command line; tests bring their own. */
 export interface World {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
@@ -16,5 +16,11 @@ export function examplesFolder(): string {
 
 /** What to type to get this program: a checkout is not on the search path. */
 export function programName(): string {
-  return existsSync(new URL("../../src", import.meta.url)) ? "npx assay" : "assay";
+  return existsSync(new URL("..", import.meta.url)) ? "npx assay" : "assay";
+}
+
+/** Of the package this file is part of, as source and as built. */
+export function packageVersion(): string {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
 }

@@ -165,7 +165,7 @@ describe("processes on one PostgreSQL", () => {
         const { code, stdout, stderr } = await assay([...command, "--database-url", href]);
         expect({ code, stdout }, command.join(" ")).toEqual({ code: 2, stdout: "" });
         expect(stderr).toMatch(
-          /^error: (password .* failed|database "nowhere" does not exist).*; look at --database-url\.\n$/,
+          /^error: (password .* failed|database "nowhere" does not exist).*; check --database-url\.\n$/,
         );
         expect(stderr).not.toContain(new URL(href).password);
       }

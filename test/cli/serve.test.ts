@@ -231,7 +231,7 @@ describe("settings", () => {
     const server = await serve([], { cwd });
     expect(statSync(join(cwd, "here/assay.db")).isFile()).toBe(true);
     expect(server.stderr()).toContain("assay: listening on 0.0.0.0 without TLS");
-    expect(server.stderr()).toContain("nobody executes runs");
+    expect(server.stderr()).toContain("no runs are executed");
     expect(server.stderr()).not.toContain('"msg"');
     expect(await server.client("audit", "verify", "--url", server.url.replace("0.0.0.0", "127.0.0.1"))).toMatchObject({
       code: 5,

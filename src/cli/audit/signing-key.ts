@@ -10,8 +10,8 @@ import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { openStore, requireExisting } from "../server/database.ts";
-import type { AnchorFolder } from "../wiring/anchor-folder.ts";
-import { anchorsFor } from "../wiring/sign-audit.ts";
+import { type AnchorFolder, anchorsFor } from "../wiring/anchor-folder.ts";
+
 import type { AUDIT_ACCEPT_FLAGS, AUDIT_ROTATE_FLAGS } from "./commands.ts";
 
 export async function auditAccept({ flags, json, config, io }: Call<typeof AUDIT_ACCEPT_FLAGS>): Promise<number> {

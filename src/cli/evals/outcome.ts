@@ -17,8 +17,8 @@ import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Client } from "../client/client.ts";
 import { split } from "../files/arguments.ts";
 import { writeOutput } from "../files/write-file.ts";
+import { packageVersion } from "../paths.ts";
 import type { FlagValues } from "../program/command.ts";
-import { packageVersion } from "../version.ts";
 import type { EvalBackend } from "./backend.ts";
 import type { EVAL_FILES_FLAGS } from "./commands.ts";
 

@@ -18,15 +18,15 @@ import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Store } from "../../store/port/store.ts";
 import { connectHere } from "../client/client.ts";
 import type { Io } from "../output/io.ts";
+import { packageVersion } from "../paths.ts";
 import { sqlitePath } from "../server/database.ts";
 import { ownEnvironment } from "../settings/config.ts";
 import type { Config } from "../settings/settings.ts";
-import { packageVersion } from "../version.ts";
 import { agentServices } from "../wiring/agents.ts";
 import { buildHost } from "../wiring/build-host.ts";
+import type { SkippedFile } from "../wiring/definition-files.ts";
+import { checkSuiteFiles, keepSuites } from "../wiring/definition-files.ts";
 import { type ProcessScrubber, processScrubber } from "../wiring/process-scrubber.ts";
-import { checkSuiteFiles, keepSuites } from "../wiring/suite-files.ts";
-import type { SkippedFile } from "../wiring/workflow-files.ts";
 import type { EvalBackend } from "./backend.ts";
 import { type EvalStore, openEvalStore } from "./evals-file.ts";
 import { boundAgent, type OwnAgent, type OwnAgentSettings, withBoundAgents, withOwnAgent } from "./own-agent.ts";
@@ -130,8 +130,8 @@ async function registerFiles(host: Host, config: Config, io: Io, evals: EvalServ
 
 async function installPacks(host: Host, config: Config, evals: EvalServices): Promise<SkippedFile[]> {
   const { checkPackFolders, installEverywhere, packDesk, packTrust } = await import("../wiring/pack-folders.ts");
-  const { httpSettings } = await import("../wiring/http-settings.ts");
-  const { signerFor } = await import("../wiring/sign-audit.ts");
+  const { httpSettings } = await import("../wiring/listen.ts");
+  const { signerFor } = await import("../wiring/audit.ts");
   const audit = {
     verifier: await signerFor(host.store, config),
     intervalEntries: config.auditCheckpointEntries,

@@ -9,8 +9,8 @@ import { placesIn } from "../../formats/json/json-places.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
+import { packageVersion } from "../paths.ts";
 import type { Call } from "../program/command.ts";
-import { packageVersion } from "../version.ts";
 
 /** The suite that an argument names: a file that was read, or a suite that is kept where the evaluation runs. */
 export type NamedSuite =

@@ -2,7 +2,7 @@ import { headerLine, type JudgmentEntry, judgmentLine, readJudgments } from "../
 import { AppError } from "../../protocol/errors.ts";
 import type { ImportResponse } from "../../protocol/judgments/judgment-file.ts";
 import { type Client, connect } from "../client/client.ts";
-import { seekable, textLines } from "../files/seekable-input.ts";
+import { seekable, textLines } from "../files/read-file.ts";
 import { formatCount } from "../output/amount.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";

@@ -9,8 +9,7 @@ import { DEPLOYMENT_COMMANDS } from "../promotion/commands.ts";
 import { QUEUE_COMMANDS } from "../queues/commands.ts";
 import { REVIEW_COMMANDS } from "../reviews/commands.ts";
 import { EVENT_COMMANDS, RUN_COMMANDS } from "../runs/commands.ts";
-import { SERVE_COMMANDS } from "../server/commands.ts";
-import { DATABASE_COMMANDS, openapi, schema } from "../server/database-commands.ts";
+import { MAINTENANCE_COMMANDS, SERVE_COMMANDS } from "../server/commands.ts";
 import { SUITE_COMMANDS } from "../suites/commands.ts";
 import { TAPE_COMMANDS } from "../tapes/commands.ts";
 import { WEBHOOK_COMMANDS } from "../webhooks/commands.ts";
@@ -36,30 +35,28 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...IDENTITY_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...AUDIT_COMMANDS,
-  ...DATABASE_COMMANDS,
-  openapi,
-  schema,
+  ...MAINTENANCE_COMMANDS,
 ];
 
-/** What the words before a command's own stand for. */
+/** Summaries of the groups of commands. */
 export const GROUPS: Readonly<Record<string, string>> = {
   run: "Start, follow and stop runs.",
-  gates: "See how gates have fared.",
-  feedback: "See how runs were judged.",
-  queue: "Have runs judged by several people, and see how far they agree.",
-  tape: "Judge recorded runs in files beside them: validate, annotate, compare, and take them to a server and back.",
-  review: "Have a piece of work reviewed by a peer, decide on each remark, and ask again; or be that peer.",
-  agent: "Check, sign and install packs of agents, and see what is installed.",
-  policy: "Say what has to hold before a version of an agent is deployed.",
+  gates: "Show figures of gates.",
+  feedback: "Show how runs were judged.",
+  queue: "Have runs judged by several people, and measure their agreement.",
+  tape: "Judge recorded runs in sidecar files: validate, annotate, compare, and exchange them with a server.",
+  review: "Request reviews of a file, decide on each remark, and send the changed file again; or provide reviews.",
+  agent: "Check, sign, install, list and deploy agents.",
+  policy: "Set the conditions under which a version of an agent is deployed.",
   suite: "Write and check eval suites, and keep them on a server.",
-  eval: "Evaluate agents with suites, and say whether they got better or worse.",
+  eval: "Evaluate agents with suites, and compare the results.",
   "eval baseline": "Name the evaluations that later ones are compared with.",
-  judge: "Compare the judge of evaluations with people, and see what it is certified for.",
-  event: "Hand events from elsewhere to the runs that wait for them.",
-  workflow: "Register and look at workflow definitions.",
-  key: "Make, list and end API keys.",
-  role: "Define roles beside the built-in ones.",
-  principal: "Say what the holders of keys are.",
-  webhook: "Have events posted elsewhere, and see how that goes.",
-  audit: "Check and keep the audit chain.",
+  judge: "Compare the judge of evaluations with people, and list its certificates.",
+  event: "Send external events to the runs that wait for them.",
+  workflow: "Register, list and show workflow definitions.",
+  key: "Create, list and revoke API keys.",
+  role: "Define roles in addition to the built-in ones.",
+  principal: "Set the roles and groups of the holders of keys.",
+  webhook: "Post events to other systems, and list the deliveries.",
+  audit: "Verify, export and sign the audit chain.",
 };

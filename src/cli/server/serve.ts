@@ -6,51 +6,57 @@ import { authorizer } from "../../engine/identity/roles.ts";
 import { seedKeys } from "../../engine/identity/seed-keys.ts";
 import { eventRoutes } from "../../http/routes/events.ts";
 import { buildServer } from "../../http/server.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { unusableInput } from "../../protocol/errors.ts";
 import { HOST_WIDE, type Store } from "../../store/port/store.ts";
-import { consoleFolder, programName } from "../paths.ts";
+import { consoleFolder, packageVersion, programName } from "../paths.ts";
 import type { Call } from "../program/command.ts";
 import { reviewerBindings } from "../reviews/reviewer-bindings.ts";
 import { ownEnvironment } from "../settings/config.ts";
-import { packageVersion } from "../version.ts";
 import { agentsFileOf } from "../wiring/agent-bindings.ts";
 import { agentServices } from "../wiring/agents.ts";
+import { anchorsFor } from "../wiring/anchor-folder.ts";
+import { auditSamples, rootReceiverOf, sendAuditRoots, signCheckpoints, signerFor } from "../wiring/audit.ts";
+import {
+  deliveryPart,
+  expireRuns,
+  fillQueues,
+  purgePeriodically,
+  startOtlp,
+  workerSamples,
+  workOn,
+} from "../wiring/background.ts";
 import { buildHost } from "../wiring/build-host.ts";
-import { expireRuns } from "../wiring/expire-runs.ts";
-import { fillQueues } from "../wiring/fill-queues.ts";
-import { httpSettings, streamSettings } from "../wiring/http-settings.ts";
+import {
+  checkSuiteFiles,
+  checkWorkflowFiles,
+  keepSuites,
+  registerNew,
+  type SkippedFile,
+} from "../wiring/definition-files.ts";
 import { readKeyFile } from "../wiring/key-file.ts";
-import { isLoopback, listen } from "../wiring/listen.ts";
-import type { ProcessLog } from "../wiring/log.ts";
+import { httpSettings, isLoopback, listen, streamSettings } from "../wiring/listen.ts";
+import { type ProcessLog, reportTo } from "../wiring/log.ts";
 import { checkPackFolders, installEverywhere, packDesk, packTrust } from "../wiring/pack-folders.ts";
 import type { ProcessScrubber } from "../wiring/process-scrubber.ts";
-import { purgeFromTimeToTime } from "../wiring/purge.ts";
 import { reviewOn, usableBindings } from "../wiring/review-on.ts";
-import { runUntilStopped } from "../wiring/run-until-stopped.ts";
-import { rootReceiverOf, sendAuditRoots } from "../wiring/send-audit-roots.ts";
 import type { Shutdown } from "../wiring/shutdown.ts";
-import { anchorsFor, auditSamples, signCheckpoints, signerFor } from "../wiring/sign-audit.ts";
-import { deliveryPart } from "../wiring/start-deliveries.ts";
-import { startOtlp } from "../wiring/start-otlp.ts";
-import { workOn } from "../wiring/start-worker.ts";
-import { checkSuiteFiles, keepSuites } from "../wiring/suite-files.ts";
-import { workerSamples } from "../wiring/worker-samples.ts";
-import { checkWorkflowFiles, registerNew, type SkippedFile } from "../wiring/workflow-files.ts";
+import { runUntilStopped } from "../wiring/shutdown.ts";
 import { openStore } from "./database.ts";
 
-/** One process with everything in it, wired from top to bottom; it ends with a signal. */
+/** Runs a host until a signal ends it. */
 export function serve(call: Call): Promise<number> {
-  return serving(call, async () => ({ told: {} }));
+  return serving(call, async () => ({ members: {} }));
 }
 
-export interface Prepared {
-  /** What `--json` tells beside the address. */
-  readonly told: object;
-  /** In place of those for whoever has just started an empty host. */
+interface Prepared {
+  /** Members of the `--json` line after the address. */
+  readonly members: object;
+  /** Hints in place of those for an empty host. */
   readonly hints?: readonly string[];
 }
 
-/** The same, with something to be done before it is said to be ready. */
+/** Runs a host; `prepare` runs before the host is announced as ready. */
 export function serving(call: Call, prepare: (ready: Ready) => Promise<Prepared>): Promise<number> {
   return runUntilStopped(call, async (logs, shutdown, scrubber) => {
     const ready = await start(call, logs, shutdown, scrubber);
@@ -59,24 +65,24 @@ export function serving(call: Call, prepare: (ready: Ready) => Promise<Prepared>
   });
 }
 
-export interface Ready {
+interface Ready {
   readonly url: string;
   readonly ownerKey: string | undefined;
 }
 
-/** What is opened first is closed last: the server, the worker, the audit checkpoints, the store. */
+/** Opens the parts of the host. They are closed in the opposite order: server, worker, audit checkpoints, store. */
 async function start(call: Call, logs: ProcessLog, shutdown: Shutdown, scrubber: ProcessScrubber): Promise<Ready> {
   const { config } = call;
   const { log, requestLog } = logs;
   const keyFile = config.keys === undefined ? undefined : readKeyFile(config.keys);
-  // A file that cannot be used is told before anything is opened.
+  // An invalid file is reported before anything is opened.
   agentsFileOf(config);
   const rootReceiver = rootReceiverOf(config);
   const trust = packTrust(config);
   const bindings = usableBindings(reviewerBindings(config), ownEnvironment());
   const store = await openStore(config);
   shutdown.add("store", () => store.close());
-  purgeFromTimeToTime(store, log, shutdown);
+  purgePeriodically(store, log, shutdown);
 
   const signer = await signerFor(store, config);
   const anchors = anchorsFor(config);
@@ -89,15 +95,15 @@ async function start(call: Call, logs: ProcessLog, shutdown: Shutdown, scrubber:
   }
   const audit = {
     verifier: signer,
-    ...(anchors === undefined ? {} : { anchors }),
+    ...defined({ anchors }),
     intervalEntries: config.auditCheckpointEntries,
     intervalSeconds: config.auditCheckpointSeconds,
   };
   const version = packageVersion();
   const settings = httpSettings(config);
-  const shown = config.console ? { consoleDir: consoleFolder() } : {};
+  const pages = defined({ consoleDir: config.console ? consoleFolder() : undefined });
   // Agents and suites before workflows, which may name them.
-  await installPacks(host, call, packDesk({ host, version, settings, audit, evals, ...shown }, trust));
+  await installPacks(host, call, packDesk({ host, version, settings, audit, evals, ...pages }, trust));
   await registerSuites(host, call);
   await registerWorkflows(host, call);
   expireRuns(host, config, log, shutdown);
@@ -109,15 +115,14 @@ async function start(call: Call, logs: ProcessLog, shutdown: Shutdown, scrubber:
   const otlpSamples = config.worker ? startOtlp(host, config, log, shutdown) : () => [];
   if (worker) host = { ...host, localWorker: worker };
 
-  const trouble = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const cacheMs = config.keyCacheMs;
-  const authenticating = authenticator(host, { cacheMs, onTrouble: trouble("key use") });
-  const authorizing = authorizer(host, { cacheMs, onTrouble: trouble("authorization") });
+  const authenticating = authenticator(host, { cacheMs, onTrouble: reportTo(log, "key use") });
+  const authorizing = authorizer(host, { cacheMs, onTrouble: reportTo(log, "authorization") });
   shutdown.add("authentication", async () => {
     authorizing.close();
     await authenticating.close();
   });
-  const events = eventRoutes(host, { settings: streamSettings(config), report: trouble("event stream") });
+  const events = eventRoutes(host, { settings: streamSettings(config), report: reportTo(log, "event stream") });
   const reviews = reviewOn(host, bindings, config, shutdown, () => scrubber.known());
   const app = buildServer({
     host,
@@ -130,10 +135,10 @@ async function start(call: Call, logs: ProcessLog, shutdown: Shutdown, scrubber:
     audit,
     events,
     evals,
-    ...(evals.mocks === undefined ? {} : { mocks: evals.mocks }),
+    ...defined({ mocks: evals.mocks }),
     trust,
     reviews,
-    ...shown,
+    ...pages,
     fixtures: () => hostWideIds(store),
     samples: () => [
       ...events.samples(),
@@ -147,32 +152,33 @@ async function start(call: Call, logs: ProcessLog, shutdown: Shutdown, scrubber:
   shutdown.add("server", () => app.close());
   const url = await listen(app, config);
   deliveries?.start(url);
-  // Last of all: a key that is made by a start which then fails would never be shown.
+  // The last step: a start that failed after it would never show the new key.
   return { url, ownerKey: keyFile ? undefined : await bootstrapOwnerKey(host) };
 }
 
 async function installPacks(host: Host, call: Call, desk: PackDesk): Promise<void> {
   const { packs, skipped } = await checkPackFolders(host, desk, call.config.packs);
-  complain(call, skipped, "installed");
-  complain(call, await installEverywhere(host, packs), "installed");
+  reportSkipped(call, skipped, "installed");
+  reportSkipped(call, await installEverywhere(host, packs), "installed");
 }
 
 async function registerWorkflows(host: Host, call: Call): Promise<void> {
   const { writes, skipped } = await checkWorkflowFiles(host, call.config.workflows);
-  complain(call, skipped, "registered");
+  reportSkipped(call, skipped, "registered");
   await registerNew(host, writes);
 }
 
 async function registerSuites(host: Host, call: Call): Promise<void> {
   const { suites, skipped } = await checkSuiteFiles(host, call.config.suites);
-  complain(call, skipped, "registered");
+  reportSkipped(call, skipped, "registered");
   await keepSuites(host, suites);
 }
 
-function complain({ config, io }: Call, skipped: readonly SkippedFile[], done: string): void {
-  const complaints = skipped.map(({ file, reason }) => `${file} is not ${done}: ${reason}`);
-  if (config.strict && complaints.length > 0) throw new AppError("unusable_input", { problem: complaints.join("; ") });
-  for (const complaint of complaints) io.err(`assay: ${complaint}.`);
+/** Warns of files that were not registered or installed; with --strict that is an error. */
+function reportSkipped({ config, io }: Call, skipped: readonly SkippedFile[], done: string): void {
+  const warnings = skipped.map(({ file, reason }) => `${file} is not ${done}: ${reason}`);
+  if (config.strict && warnings.length > 0) throw unusableInput(warnings.join("; "));
+  for (const warning of warnings) io.err(`assay: ${warning}.`);
 }
 
 const PAGE = 500;
@@ -187,19 +193,20 @@ async function hostWideIds(store: Store): Promise<string[]> {
   return ids;
 }
 
-function announce({ config, io, json }: Call, { url, ownerKey }: Ready, { told, hints }: Prepared): void {
+function announce({ config, io, json }: Call, { url, ownerKey }: Ready, { members, hints }: Prepared): void {
   if (!isLoopback(config.host)) {
-    io.err(`assay: listening on ${config.host} without TLS: put a proxy with TLS in front, or keys travel readable.`);
+    io.err(
+      `assay: listening on ${config.host} without TLS: put a proxy with TLS in front, or keys are sent unencrypted.`,
+    );
   }
   if (!config.worker && config.databaseUrl === undefined) {
-    io.err("assay: with --no-worker and SQLite nobody executes runs: no other process can work on this file.");
+    io.err("assay: with --no-worker and SQLite no runs are executed: no other process can use this file.");
   }
-  if (json)
-    io.out(
-      JSON.stringify({ url, pid: process.pid, version: packageVersion(), ...(ownerKey && { ownerKey }), ...told }),
-    );
-  else io.out(`Assay is ready at ${url}${ownerKey === undefined ? "" : `  owner key: ${ownerKey}`}`);
-  if (json) return;
+  if (json) {
+    io.out(JSON.stringify({ url, pid: process.pid, version: packageVersion(), ownerKey, ...members }));
+    return;
+  }
+  io.out(`Assay is ready at ${url}${ownerKey === undefined ? "" : `  owner key: ${ownerKey}`}`);
   for (const hint of hints ?? []) io.err(hint);
   if (hints !== undefined || !io.errIsTerminal) return;
   if (ownerKey !== undefined) io.err(`The key is not shown again. In another terminal: export ASSAY_KEY=${ownerKey}`);

@@ -1,21 +1,19 @@
-import { AppError } from "../../protocol/errors.ts";
+import { unusableInput } from "../../protocol/errors.ts";
+import { packageVersion } from "../paths.ts";
 import type { Call } from "../program/command.ts";
-import { packageVersion } from "../version.ts";
 import { agentServices } from "../wiring/agents.ts";
+import { deliveryPart, startOtlp, workOn } from "../wiring/background.ts";
 import { buildHost } from "../wiring/build-host.ts";
-import { runUntilStopped } from "../wiring/run-until-stopped.ts";
-import { deliveryPart } from "../wiring/start-deliveries.ts";
-import { startOtlp } from "../wiring/start-otlp.ts";
-import { workOn } from "../wiring/start-worker.ts";
+import { runUntilStopped } from "../wiring/shutdown.ts";
 import { describeDatabase, openStore } from "./database.ts";
 
-/** Executes runs and answers nothing. */
+/** Executes runs, without a server. */
 export async function worker(call: Call): Promise<number> {
   const { config, io, json } = call;
   if (config.databaseUrl === undefined) {
-    const problem =
-      "a worker of its own needs --database-url: a SQLite file belongs to one process, and `assay serve` works in it";
-    throw new AppError("unusable_input", { problem });
+    throw unusableInput(
+      "a separate worker needs --database-url: a SQLite file is used by one process, and `assay serve` has a worker",
+    );
   }
   return runUntilStopped(call, async ({ log }, shutdown, scrubber) => {
     const store = await openStore(config);

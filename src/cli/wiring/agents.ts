@@ -5,43 +5,51 @@ import { conformanceDeployments, withConformanceAgent } from "../../agents/confo
 import { deployedChannels } from "../../agents/deployments/deployed-channels.ts";
 import { deploymentNode } from "../../agents/deployments/management-workflow.ts";
 import { activeVersions, isPromoted, unnamedVersions } from "../../agents/deployments/stored-deployments.ts";
-import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
+import { type ToolGateway, toolGateway } from "../../agents/gateway/tool-gateway.ts";
 import { remembers, scopeFor } from "../../agents/memory/agent-memory.ts";
 import { type MemoryAdapter, memoryAdapter, type NamedSecret, redactor } from "../../agents/memory/memory-adapter.ts";
-import { TEST_SECRET } from "../../agents/nodes/identity-node.ts";
-import type { MockPrograms } from "../../agents/nodes/mock-programs.ts";
+import { agentDecisions } from "../../agents/nodes/agent-decisions.ts";
+import { agentNode, agentUse, RUN_API_NODE_TYPE } from "../../agents/nodes/agent-node.ts";
+import type { AgentDesk } from "../../agents/nodes/ask-agent.ts";
+import { identityNode, TEST_SECRET } from "../../agents/nodes/identity-node.ts";
+import { mockAgent } from "../../agents/nodes/mock-agent.ts";
+import { MockPrograms } from "../../agents/nodes/mock-programs.ts";
+import { callPrompt } from "../../agents/nodes/prompt-node.ts";
+import { structuredOutput } from "../../agents/nodes/structured-output.ts";
 import { versionsOf } from "../../agents/registry/stored-agents.ts";
 import { type McpTools, mcpTools } from "../../agents/tools/mcp-tools.ts";
 import { type Host, idSource } from "../../engine/host.ts";
+import { planless } from "../../engine/nodes/decision-source.ts";
 import { CANARY_ID } from "../../engine/nodes/secret-echo.ts";
+import { supervisor } from "../../engine/nodes/supervisor.ts";
 import type { NodeType } from "../../engine/worker/node-type.ts";
 import { calibrationNode } from "../../evals/calibration/calibration-node.ts";
 import { agentJudge } from "../../evals/judge/agent-judge.ts";
 import { evalNode } from "../../evals/run/eval-node.ts";
 import type { EvalServices, EvalSettings } from "../../evals/run/eval-run.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import { defined } from "../../protocol/defined.ts";
+import { unusableInput } from "../../protocol/errors.ts";
 import type { Store } from "../../store/port/store.ts";
+import { packageVersion } from "../paths.ts";
 import { ownEnvironment } from "../settings/config.ts";
 import type { Config } from "../settings/settings.ts";
-import { packageVersion } from "../version.ts";
 import { agentBindings, agentsFileOf, namedKeysIn } from "./agent-bindings.ts";
-import { askingNodes, mocksOf } from "./agent-nodes.ts";
-import { configuredGateway, withGateway } from "./tool-gateway.ts";
 
-/** What agents and evaluations are made of in this process. */
+/** The services of this process for agents and evaluations. */
 export interface AgentServices extends EvalServices {
   readonly file: AgentsFile;
   readonly bindings: Bindings;
-  /** Absent where deployments are switched off: then no channel leads anywhere. */
+  /** Absent where deployments are disabled: no channel has a version then. */
   readonly channels?: ChannelResolver;
   readonly memory: MemoryAdapter;
   /** Its `close` also closes the gateway. */
   readonly tools: McpTools;
   /** Offers tools and memory to programs and endpoints. */
   readonly gateway: ToolGateway;
-  /** Secrets that have a name in what is remembered. */
+  /** Secrets that are replaced by a name in memory. */
   readonly namedSecrets: readonly NamedSecret[];
-  /** There while the conformance seams are on. */
+  /** Present while the conformance routes are enabled. */
   readonly mocks?: MockPrograms;
 }
 
@@ -79,24 +87,26 @@ export function agentServices(store: Store, config: Config, scrubber: Pick<Scrub
     tools,
     gateway,
     namedSecrets,
-    ...(mocks === undefined ? {} : { mocks }),
-    ...(deploys ? { channels } : {}),
-    ...(bindings.judge === undefined ? {} : { judge: agentJudge(bindings.judge) }),
+    ...defined({
+      mocks,
+      channels: deploys ? channels : undefined,
+      judge: bindings.judge && agentJudge(bindings.judge),
+    }),
     settings: evalSettings(config),
   };
 }
 
-/** The node types that have to do with agents; those that ask them only where agents are served. */
+/** The node types about agents; those that call agents only where agents are served. */
 export function agentNodeTypes(host: AgentNodeNeeds, services: AgentServices, serves: boolean): NodeType[] {
   return [
     evalNode(host, () => services),
     calibrationNode(host, () => services),
     deploymentNode,
-    ...(serves ? askingNodes(host, services) : []),
+    ...(serves ? callingNodes(host, services) : []),
   ];
 }
 
-export type AgentNodeNeeds = Pick<Host, "store" | "scrubber" | "nowMs" | "newId" | "effects">;
+type AgentNodeNeeds = Pick<Host, "store" | "scrubber" | "nowMs" | "newId" | "effects">;
 
 function installedAgents(
   store: Store,
@@ -118,20 +128,67 @@ function installedAgents(
   };
 }
 
-/** The keys that the agents file names are known by their variables, and what a conformance suite asks for by its id. */
+/** The keys of the agents file by their variables, and the secrets of conformance suites by their ids. */
 function namedSecretsOf({ conformanceSeams, canarySecret }: Config, file: AgentsFile): NamedSecret[] {
-  const canary = canarySecret === undefined ? [] : [{ id: CANARY_ID, value: canarySecret }];
-  return [...namedKeysIn(file, ownEnvironment()), ...canary, ...(conformanceSeams ? [TEST_SECRET] : [])];
+  const planted = canarySecret === undefined ? [] : [{ id: CANARY_ID, value: canarySecret }];
+  return [...namedKeysIn(file, ownEnvironment()), ...planted, ...(conformanceSeams ? [TEST_SECRET] : [])];
 }
 
 export function evalSettings(config: Config): EvalSettings {
   const { maxTasksPerSuite, maxCostUsdPerSuite, maxEvalConcurrency, maxTrials } = config;
   return {
     maxTasksPerSuite,
-    ...(maxCostUsdPerSuite === undefined ? {} : { maxCostUsdPerSuite: Number(maxCostUsdPerSuite) }),
+    ...defined({ maxCostUsdPerSuite: maxCostUsdPerSuite === undefined ? undefined : Number(maxCostUsdPerSuite) }),
     concurrency: Math.min(config.evalConcurrency, maxEvalConcurrency),
     maxConcurrency: maxEvalConcurrency,
     maxTrials,
     cacheMs: config.evalCacheSeconds * 1000,
+  };
+}
+
+/** The node types that call agents and models; those of conformance suites only with the conformance routes. */
+export function callingNodes(host: AgentNodeNeeds, services: AgentServices): NodeType[] {
+  const desk = (): AgentDesk => services;
+  const { bindings: models, mocks } = services;
+  const prompts = () => ({ models, ...defined({ mocks }) });
+  const decisions = agentDecisions(host, desk);
+  return [
+    agentNode(host, desk),
+    identityNode(host, desk, mocks === undefined ? undefined : { secrets: services.namedSecrets }),
+    { ...supervisor(decisions, mocks === undefined ? undefined : planless(host)), agent: agentUse(desk, false) },
+    callPrompt(host, prompts),
+    structuredOutput(host, prompts),
+    ...(mocks === undefined ? [] : [mockAgent(host, desk), agentNode(host, desk, RUN_API_NODE_TYPE)]),
+  ];
+}
+
+/** Prepared answers of agents, where the conformance routes are enabled. */
+function mocksOf({ conformanceSeams }: { readonly conformanceSeams: boolean }): MockPrograms | undefined {
+  return conformanceSeams ? new MockPrograms() : undefined;
+}
+
+/** The tool gateway of this process, whose server starts with the first invocation that needs it. Throws `unusable_input`. */
+export function configuredGateway({ toolsUrl, toolsPort }: Pick<Config, "toolsUrl" | "toolsPort">): ToolGateway {
+  return toolGateway({ port: toolsPort, ...defined({ remoteUrl: toolsUrl && checkedUrl(toolsUrl) }) });
+}
+
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  if (url === undefined || !isHttp || url.username !== "" || url.search !== "" || url.hash !== "") {
+    const form = "an http or https URL without user name, query and fragment, like https://assay.example/tools";
+    throw unusableInput(`--tools-url must be ${form}`);
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+/** The tools, whose `close` closes the gateway first, so that no call reaches a closed tool. */
+function withGateway(tools: McpTools, gateway: ToolGateway): McpTools {
+  return {
+    toolsFor: tools.toolsFor,
+    async close() {
+      await gateway.close();
+      await tools.close();
+    },
   };
 }

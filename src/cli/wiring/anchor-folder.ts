@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Anchor, Anchors } from "../../engine/audit/anchor.ts";
 import { FileError } from "../../formats/text/file-error.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { closed, parse, type Static, Type } from "../../protocol/schema.ts";
 import { withFileLock } from "../files/file-lock.ts";
 import { replaceFile } from "../files/write-file.ts";
+import type { Config } from "../settings/settings.ts";
 
 const Seq = Type.Integer({ minimum: 1 });
 const ANCHOR = {
@@ -16,7 +18,7 @@ const ANCHOR = {
   checkpoint: Type.Optional(Type.Object({ atSequence: Seq, merkleRoot: Type.String({ minLength: 1 }) }, closed)),
 };
 
-/** An anchor that an operator gave up, because the database was restored on purpose. */
+/** An anchor that an operator gave up after a restore of the database. */
 const Accepted = Type.Object(
   { at: Type.String(), by: Type.String(), reason: Type.String(), before: Type.Object(ANCHOR, closed) },
   closed,
@@ -33,9 +35,18 @@ const AnchorDocument = Type.Object(
   },
   closed,
 );
-export type AnchorDocument = Static<typeof AnchorDocument>;
+type AnchorDocument = Static<typeof AnchorDocument>;
 
-/** Anchors as files, one for each tenant, in a folder beside the signing key. The name of a file is the SHA-256 of its tenant. */
+/** The anchors of a host. Undefined where the key is in the database and no folder is named: anchors next to the key prove nothing. */
+export function anchorsFor({
+  auditKey,
+  auditAnchor,
+}: Pick<Config, "auditKey" | "auditAnchor">): AnchorFolder | undefined {
+  const folder = auditAnchor ?? (auditKey === undefined ? undefined : `${auditKey}.anchors`);
+  return folder === undefined ? undefined : new AnchorFolder(folder);
+}
+
+/** Anchors as files, one for each tenant, in a folder next to the signing key. The name of a file is the SHA-256 of its tenant. */
 export class AnchorFolder implements Anchors {
   readonly path: string;
 
@@ -47,7 +58,7 @@ export class AnchorFolder implements Anchors {
     const document = await readDocument(this.#fileOf(tenant));
     if (document === undefined) return undefined;
     const { seq, hash, checkpoint } = document;
-    return { seq, hash, ...(checkpoint === undefined ? {} : { checkpoint }) };
+    return { seq, hash, ...defined({ checkpoint }) };
   }
 
   async write(tenant: string, anchor: Anchor, more: readonly Accepted[] = []): Promise<void> {
@@ -92,7 +103,7 @@ export class AnchorFolder implements Anchors {
 
 const FILE_NAME = /^[0-9a-f]{64}\.json$/;
 
-/** Undefined where there is no such file; a file that is there and cannot be read is an error, because signing without it is unsafe. */
+/** Undefined where there is no such file. An existing file that cannot be read is an error, because signing without it is unsafe. */
 async function readDocument(file: string): Promise<AnchorDocument | undefined> {
   let text: string;
   try {
@@ -104,7 +115,7 @@ async function readDocument(file: string): Promise<AnchorDocument | undefined> {
   try {
     return parse(AnchorDocument, JSON.parse(text), "");
   } catch (error) {
-    throw unusable(file, "it is no anchor that this version can read", error);
+    throw unusable(file, "it is not an anchor that this version can read", error);
   }
 }
 

@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { withLargeCommitsInTurn } from "../../engine/families/large-commits.ts";
+import { type InterruptTokens, tokenKeys } from "../../engine/gates/interrupt-token.ts";
 import { type GateSettings, type Host, idSource } from "../../engine/host.ts";
 import { NODE_TYPES, servedTypes } from "../../engine/nodes/all.ts";
 import { planless } from "../../engine/nodes/decision-source.ts";
@@ -12,22 +14,22 @@ import { defaultRoom, RunRoom } from "../../engine/worker/run-room.ts";
 import { steadyClock } from "../../engine/worker/steady-clock.ts";
 import { plansOf } from "../../engine/workflows/plans.ts";
 import { gateEvidenceOn } from "../../evals/evidence/gate-evidence.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { Capability } from "../../protocol/operation.ts";
 import type { Store } from "../../store/port/store.ts";
-import { parseTrustedRelays } from "../settings/setting-formats.ts";
+import { packageVersion } from "../paths.ts";
+import { HOST_KID, parseTokenKeys, parseTrustedRelays } from "../settings/setting-formats.ts";
 import type { Config } from "../settings/settings.ts";
-import { packageVersion } from "../version.ts";
 import { type AgentServices, agentNodeTypes, agentServices } from "./agents.ts";
 import { type ProcessScrubber, processScrubber } from "./process-scrubber.ts";
-import { ownTokenSecret, tokensFor } from "./token-keys.ts";
 
-/** How long a request may hold its idempotency key before a repetition may try: longer than any request lasts. */
+/** The time for which a request reserves its idempotency key, longer than any request lasts. */
 const IDEMPOTENCY_LEASE_MS = 60_000;
 
-/** One for the process: parts of it that compare times must not see two clocks. */
+/** The one clock of the process: its parts compare times. */
 export const hostClock = steadyClock(Date.now, () => performance.now());
 
-/** What is built so far. */
+/** The capabilities of this version. */
 const BUILT: readonly Capability[] = [
   "pauseResume",
   "feedback",
@@ -44,7 +46,7 @@ const BUILT: readonly Capability[] = [
   "modelCapabilities",
 ];
 
-/** What cannot be served without agents. */
+/** Capabilities that need agents. */
 const OF_AGENTS: readonly Capability[] = ["evalSuite", "deployment"];
 
 export async function buildHost(
@@ -56,17 +58,17 @@ export async function buildHost(
   const scrubber = given ?? (await processScrubber(config));
   scrubber.keep(await ownTokenSecret(store));
   const nowMs = hostClock;
-  // The wall clock may have been set back since: runs that sleep were told the time of then.
+  // The wall clock may have been set back: sleeping runs have due times of the earlier clock.
   nowMs.notBefore((await store.newestQueuedMs()) ?? 0);
   const newId = idSource(nowMs);
   const capabilities = capabilitiesOf(config);
   const { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants, maxKeys } = config;
   const effects = { retentionMs: config.effectRetentionSeconds * 1000 };
   const room = roomFor(config);
-  const inTurn = withLargeCommitsInTurn(store, room);
-  const needs = { store: withOutbox(inTurn, { nowMs, newId, capabilities }), scrubber, nowMs, newId, effects };
-  const asking = services ?? agentServices(store, config, scrubber);
-  const agentNodes = agentNodeTypes(needs, asking, capabilities.has("agents"));
+  const serialized = withLargeCommitsInTurn(store, room);
+  const needs = { store: withOutbox(serialized, { nowMs, newId, capabilities }), scrubber, nowMs, newId, effects };
+  const agents = services ?? agentServices(store, config, scrubber);
+  const agentNodes = agentNodeTypes(needs, agents, capabilities.has("agents"));
   const host: Host = {
     ...needs,
     plans: plansOf(store),
@@ -86,20 +88,20 @@ export async function buildHost(
       userAgent: `assay/${packageVersion()}`,
     },
   };
-  return capabilities.has("evalSuite") ? { ...host, evidence: gateEvidenceOn(host, asking.agents) } : host;
+  return capabilities.has("evalSuite") ? { ...host, evidence: gateEvidenceOn(host, agents.agents) } : host;
 }
 
-/** What is only there to be watched by a conformance suite is not there for anybody else. */
+/** The node types of a host; those that conformance suites observe only with the conformance routes. */
 function nodeTypesOf(
   { conformanceSeams, canarySecret }: Config,
   capabilities: ReadonlySet<Capability>,
   host: Pick<Host, "store" | "nowMs" | "effects">,
   agentNodes: readonly NodeType[],
 ): NodeTypes {
-  const canary = secretEcho((id) => (id === CANARY_ID ? canarySecret : undefined));
-  const seams = conformanceSeams ? [sideEffect(host), canary, supervisor(undefined, planless(host))] : [];
-  // A type given later replaces an earlier one of the same id: the supervisor that asks agents wins.
-  const all = [...NODE_TYPES.values(), ...seams, ...agentNodes];
+  const echo = secretEcho((id) => (id === CANARY_ID ? canarySecret : undefined));
+  const observed = conformanceSeams ? [sideEffect(host), echo, supervisor(undefined, planless(host))] : [];
+  // A later type replaces an earlier one of the same id: the supervisor that calls agents is used.
+  const all = [...NODE_TYPES.values(), ...observed, ...agentNodes];
   return servedTypes(all, capabilities);
 }
 
@@ -113,9 +115,8 @@ function roomFor({ maxRunBytes, maxBytesInHand }: Config): RunRoom {
 
 function gatesOf(config: Config): GateSettings {
   const { gateTimeout, eventRetention, knownVoters, trustedRelays = "", conformanceSeams } = config;
-  const timeout = gateTimeout === 0 ? {} : { timeoutMs: gateTimeout * 1000 };
   return {
-    ...timeout,
+    ...defined({ timeoutMs: gateTimeout === 0 ? undefined : gateTimeout * 1000 }),
     eventRetentionMs: eventRetention * 1000,
     // The conformance suite names voters of its own.
     anyVoter: !knownVoters || conformanceSeams,
@@ -124,8 +125,28 @@ function gatesOf(config: Config): GateSettings {
 }
 
 function capabilitiesOf({ disable, conformanceSeams, canarySecret }: Config): ReadonlySet<Capability> {
-  const canary: readonly Capability[] = conformanceSeams && canarySecret !== undefined ? ["secrets"] : [];
+  const secrets: readonly Capability[] = conformanceSeams && canarySecret !== undefined ? ["secrets"] : [];
   const off = disable.includes("agents") ? [...disable, ...OF_AGENTS] : disable;
-  const on = [...BUILT, ...canary].filter((capability) => !off.includes(capability));
+  const on = [...BUILT, ...secrets].filter((capability) => !off.includes(capability));
   return new Set(conformanceSeams ? [...on, "conformanceSeams"] : on);
+}
+
+/**
+ * The tokens of all processes on one database. They are signed with the first key of `--token-keys`, else with a secret that the first
+ * start made. That secret still verifies tokens when keys are given, so that earlier tokens stay valid.
+ */
+export async function tokensFor(
+  store: Pick<Store, "hostSecret">,
+  config: Pick<Config, "tokenKeys" | "tokenTtl">,
+  nowMs: () => number,
+): Promise<InterruptTokens> {
+  const own = { kid: HOST_KID, secret: await ownTokenSecret(store) };
+  const given = config.tokenKeys === undefined ? [] : parseTokenKeys(config.tokenKeys);
+  const [first = own, ...rest] = [...given, own];
+  return tokenKeys({ keys: [first, ...rest], nowMs, ttlMs: config.tokenTtl * 1000 });
+}
+
+/** The secret in the database, made by the first process. */
+export function ownTokenSecret(store: Pick<Store, "hostSecret">): Promise<string> {
+  return store.hostSecret("interrupt-token", () => randomBytes(32).toString("base64url"));
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import { AppError } from "../../protocol/errors.ts";
+import { unusableInput } from "../../protocol/errors.ts";
 import { instantMs } from "../../protocol/instant.ts";
 import { KeyFileEntry } from "../../protocol/runs/api.ts";
 import { matches, problemsOf } from "../../protocol/schema.ts";
 
-/** The entries of a `--keys` file. Throws `unusable_input` naming every entry that is wrong, and never a key. */
+/** The entries of a `--keys` file. Throws `unusable_input` with every invalid entry; the message never quotes a key. */
 export function readKeyFile(path: string): KeyFileEntry[] {
   const entries = parseArray(path);
   const problems = entries.flatMap((entry, i) => problemsIn(entry).map((problem) => `entry ${i} ${problem}`));
@@ -19,7 +19,7 @@ function parseArray(path: string): unknown[] {
   try {
     content = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    // Node quotes the text around a syntax error, and that may be a key.
+    // The message of Node quotes the text around a syntax error, which may be a key.
     if (error instanceof SyntaxError) return refuse(`${path} is not JSON`);
     return refuse(`--keys cannot be read: ${(error as Error).message}`);
   }
@@ -36,5 +36,5 @@ function problemsIn(entry: unknown): string[] {
 }
 
 function refuse(problem: string): never {
-  throw new AppError("unusable_input", { problem });
+  throw unusableInput(problem);
 }

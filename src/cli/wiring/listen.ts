@@ -1,5 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import { AppError } from "../../protocol/errors.ts";
+import type { HttpSettings } from "../../http/pipeline/deps.ts";
+import type { StreamSettings } from "../../http/streams/stream-settings.ts";
+import { defined } from "../../protocol/defined.ts";
+import { unusableInput } from "../../protocol/errors.ts";
 import type { Config } from "../settings/settings.ts";
 
 /** Opens the port and returns the address under which clients reach it. */
@@ -7,7 +10,7 @@ export async function listen(app: FastifyInstance, { host, port }: Config): Prom
   try {
     await app.listen({ host, port });
   } catch (error) {
-    throw new AppError("unusable_input", { problem: reasonOf(error as NodeJS.ErrnoException, host, port) });
+    throw unusableInput(reasonOf(error as NodeJS.ErrnoException, host, port));
   }
   const address = app.server.address();
   const actualPort = typeof address === "object" && address !== null ? address.port : port;
@@ -18,10 +21,38 @@ function reasonOf({ code, message }: NodeJS.ErrnoException, host: string, port: 
   if (code === "EADDRINUSE")
     return `port ${port} on ${host} is in use; choose another with --port, or 0 for any free one`;
   if (code === "EACCES") return `this user may not listen on port ${port}; choose one above 1023 with --port`;
-  return `it is not possible to listen on ${host}:${port}: ${message}`;
+  return `cannot listen on ${host}:${port}: ${message}`;
 }
 
-/** Whether only this machine can connect. */
+/** Whether an address is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+export function httpSettings(config: Config): HttpSettings {
+  return {
+    ...defined({ publicUrl: config.publicUrl }),
+    maxRequestBodyBytes: config.maxRequestBodyBytes,
+    maxTapeBytes: config.maxTapeBytes,
+    maxReviewBytes: config.maxReviewBytes,
+    maxPackBytes: config.maxPackBytes,
+    maxJsonDepth: config.maxJsonDepth,
+    maxJsonElements: config.maxJsonElements,
+    rateLimit: config.rateLimit,
+    maxConnections: config.maxConnections,
+    maxHeaderBytes: config.maxHeaderBytes,
+    headersTimeoutMs: config.headersTimeoutMs,
+    requestTimeoutMs: config.requestTimeoutMs,
+    idleConnectionMs: config.idleConnectionMs,
+    shutdownGraceMs: config.shutdownGraceMs,
+  };
+}
+
+export function streamSettings(config: Config): Partial<StreamSettings> {
+  return {
+    bufferedBytesMax: config.streamBufferBytes,
+    stallMs: config.streamStallMs,
+    keepAliveMs: config.keepAliveMs,
+    streamsMax: config.maxStreams,
+  };
 }

@@ -3,9 +3,9 @@ import type { Scrubber } from "../../formats/secrets/scrub.ts";
 
 export interface ProcessLog {
   readonly log: Logger;
-  /** For lines whose writer cleans what is in them. */
+  /** For lines from which the writer has removed secrets. */
   readonly requestLog: Logger;
-  /** Writes what is still waiting; for the last moments of the process. */
+  /** Writes buffered lines, before the process ends. */
   flush(): void;
 }
 
@@ -19,23 +19,28 @@ export function processLog(level: string, scrubber: Scrubber, given?: Destinatio
   return { log, requestLog, flush };
 }
 
-/** Written in the background: a slow reader of the log must not slow down requests. */
+/** Written asynchronously: a slow reader of the log must not slow down requests. */
 function standardError(): { readonly stream: DestinationStream; flush(): void } {
   const stream = destination({ fd: 2, sync: false });
-  // The host goes on when the reader of its log is gone.
+  // The host continues when the reader of its log is gone.
   stream.on("error", () => {});
   const flush = () => {
     try {
       stream.flushSync();
     } catch {
-      // Thrown when it was never opened or is closed already: then there is nothing to write.
+      // Thrown when the stream was never opened or is closed: there is nothing to write.
     }
   };
   return { stream: stream as DestinationStream, flush };
 }
 
-/** Most lines hold no secret and are written as they are. The others are cleaned by value, so that they stay JSON. */
+/** A line without secrets. Most lines have none and do not change; in others the values are replaced, so that they stay JSON. */
 export function cleanLine(line: string, { scrubText, scrubValue }: Scrubber): string {
   if (scrubText(line) === line) return line;
   return `${JSON.stringify(scrubValue(JSON.parse(line)))}\n`;
+}
+
+/** A handler that logs the errors of a part of the process. */
+export function reportTo(log: Logger, part: string): (error: unknown) => void {
+  return (error) => log.error({ err: error }, part);
 }

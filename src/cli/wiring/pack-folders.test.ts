@@ -17,7 +17,7 @@ import { defaultConfig } from "../settings/config.ts";
 import type { Config } from "../settings/settings.ts";
 import { agentServices } from "./agents.ts";
 import { buildHost } from "./build-host.ts";
-import { httpSettings } from "./http-settings.ts";
+import { httpSettings } from "./listen.ts";
 import { checkPackFolders, installEverywhere, packDesk, packTrust } from "./pack-folders.ts";
 
 let host: Host;

@@ -12,12 +12,12 @@ import { packSuites } from "../../evals/suite/suite-store.ts";
 import { discoveredOf, discoveryDocument } from "../../http/documents/discovery.ts";
 import { advertises } from "../../protocol/advertised.ts";
 import type { AuditDraft } from "../../protocol/audit/audit.ts";
-import { AppError, type ErrorCode } from "../../protocol/errors.ts";
+import { AppError, type ErrorCode, unusableInput } from "../../protocol/errors.ts";
 import { printable } from "../output/printable.ts";
 import type { Config } from "../settings/settings.ts";
-import type { SkippedFile } from "./workflow-files.ts";
+import type { SkippedFile } from "./definition-files.ts";
 
-/** Whose packs this host takes. Throws `unusable_input` when the file of keys cannot be used. */
+/** The publishers whose packs this host accepts. Throws `unusable_input` when the file of keys is not valid. */
 export function packTrust({
   publisherKeys,
   allowUnsigned,
@@ -32,17 +32,16 @@ export function packDesk(deps: Parameters<typeof discoveredOf>[0], trust: PackTr
   return { trust, suites: packSuites(host.scrubber), scrubber: host.scrubber, serves };
 }
 
-export interface FoundPack extends TrustedPack {
+interface FoundPack extends TrustedPack {
   readonly file: string;
 }
 
-export interface CheckedPacks {
+interface CheckedPacks {
   readonly packs: readonly FoundPack[];
-  /** What cannot be installed, and why. */
   readonly skipped: readonly SkippedFile[];
 }
 
-/** Looks at every pack in the folders; a folder that has a `pack.json` is a pack itself. */
+/** Checks every pack in the folders; a folder with a `pack.json` is a pack itself. */
 export async function checkPackFolders(host: Host, desk: PackDesk, folders: readonly string[]): Promise<CheckedPacks> {
   const packs: FoundPack[] = [];
   const skipped: SkippedFile[] = [];
@@ -74,7 +73,7 @@ function packsIn(folder: string): string[] {
     );
     return packs.map(({ name }) => join(folder, name)).sort();
   } catch (error) {
-    throw new AppError("unusable_input", { problem: `--packs cannot be read: ${(error as Error).message}` });
+    throw unusableInput(`--packs cannot be read: ${(error as Error).message}`);
   }
 }
 
@@ -91,8 +90,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Installs for every tenant, and says what cannot be because of what is there. What is installed already is left alone, so a second
- * start changes nothing.
+ * Installs packs for every tenant, and returns those that conflict with installed ones. Installed packs do not change, so a second start
+ * changes nothing.
  */
 export async function installEverywhere(host: Host, packs: readonly FoundPack[]): Promise<SkippedFile[]> {
   const skipped: SkippedFile[] = [];

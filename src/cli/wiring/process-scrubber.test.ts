@@ -5,10 +5,9 @@ import { expect, test } from "vitest";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { defaultConfig } from "../settings/config.ts";
-import { buildHost } from "./build-host.ts";
+import { buildHost, ownTokenSecret } from "./build-host.ts";
 import { cleanLine } from "./log.ts";
 import { processScrubber } from "./process-scrubber.ts";
-import { ownTokenSecret } from "./token-keys.ts";
 
 function file(name: string, content: string): string {
   const path = join(tempDir(), name);

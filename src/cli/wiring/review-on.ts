@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Host } from "../../engine/host.ts";
 import type { ReviewService } from "../../http/routes/reviews.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { unusableInput } from "../../protocol/errors.ts";
 import { boundReviewer, type ReviewerBinding } from "../../reviews/reviewers/bound-reviewer.ts";
 import { TurnsApart } from "../../reviews/server/turns-apart.ts";
 import { TurnsUnderWay } from "../../reviews/server/turns-under-way.ts";
@@ -11,7 +11,7 @@ import type { Config } from "../settings/settings.ts";
 import { chatModelOf } from "./review-model.ts";
 import type { Shutdown } from "./shutdown.ts";
 
-/** Reviews until the shutdown, which ends after a while what is still under way: nobody else would end the programs that review. */
+/** Reviews until the shutdown, which ends running reviews after the grace period, because their programs would outlive this process. */
 export function reviewOn(
   host: Host,
   bindings: readonly ReviewerBinding[],
@@ -38,18 +38,20 @@ export function reviewOn(
   return { reviewers, reviewLimitMs, underWay, apart };
 }
 
-/** Node 20 cannot run TypeScript: from source it runs the build, as the thread that writes to SQLite does. */
+/** The script of the thread for large reviews. Node 20 cannot run TypeScript, so tests from source run the build of it. */
 export function turnThreadScript(): URL {
   if (!import.meta.url.endsWith(".ts")) return new URL("./turn-thread.js", import.meta.url);
   return new URL("../../../dist/bundle/turn-thread.js", import.meta.url);
 }
 
-/** Throws `unusable_input` for a program that is not there: a host that starts without it would fail every review. */
+/** Throws `unusable_input` for a program that does not exist, because every review would fail. */
 export function usableBindings(bindings: readonly ReviewerBinding[], env: Environment): readonly ReviewerBinding[] {
   for (const binding of bindings) {
     if (binding.type !== "command" || isProgram(binding.command.program, env)) continue;
-    const problem = `${binding.agent} is bound to the program ${binding.command.program}, which is not there or cannot be executed`;
-    throw new AppError("unusable_input", { problem });
+    const { program } = binding.command;
+    throw unusableInput(
+      `${binding.agent} is bound to the program ${program}, which does not exist or cannot be executed`,
+    );
   }
   return bindings;
 }

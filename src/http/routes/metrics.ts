@@ -149,10 +149,7 @@ export function processSamples(): ProcessSamples {
         gauge("process_resident_memory_bytes", "Resident memory.", rss),
         gauge("nodejs_heap_size_used_bytes", "Heap in use.", heapUsed),
         gauge("nodejs_external_memory_bytes", "Memory of buffers and native objects.", external),
-        {
-          ...gauge("process_cpu_seconds_total", "Processor time, user and system.", (user + system) / 1e6),
-          type: "counter",
-        },
+        counter("process_cpu_seconds_total", "Processor time, user and system.", (user + system) / 1e6),
         gauge("process_uptime_seconds", "Time since the process started.", process.uptime()),
         ...delays(delay),
       ];
@@ -173,6 +170,10 @@ function delays(delay: IntervalHistogram): Sample[] {
   }));
 }
 
-function gauge(name: string, help: string, value: number): Sample {
+export function counter(name: string, help: string, value: number): Sample {
+  return { name, help, type: "counter", value };
+}
+
+export function gauge(name: string, help: string, value: number): Sample {
   return { name, help, type: "gauge", value };
 }

@@ -5,7 +5,7 @@ import type { Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { NOW } from "../../testing/builders.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { tokensFor } from "./token-keys.ts";
+import { tokensFor } from "./build-host.ts";
 
 let path: string;
 let store: Store;
