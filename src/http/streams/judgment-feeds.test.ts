@@ -236,7 +236,8 @@ describe("a blind queue", () => {
     const queue = newQueue(ADA.tenant, { blind: true });
     const item = newItem(queue, run.runId, { required: 2 });
     const queues = [{ type: "queue", queue } as const, { type: "item", item } as const];
-    expect(await store.commit({ tenant: ADA.tenant, queues })).toMatchObject({ ok: true });
+    const { tenant, principal, roles } = ADA;
+    expect(await store.commit({ tenant, queues, roles: [{ tenant, principal, roles }] })).toMatchObject({ ok: true });
     const secret = annotationOf(run, { actor: "bea", queueItemId: item.itemId, createdAtMs: host.nowMs() });
     expect(await store.commit(judging(ADA.tenant, recording(secret)))).toMatchObject({ ok: true });
     const after = (await rate("afterwards", reviewer("bea"))).annotationId;

@@ -21,7 +21,7 @@ export interface JudgmentSubscription {
  * twice and nothing is passed over; while its socket is full it stays where it is.
  */
 export class JudgmentSubscriber {
-  readonly #store: Pick<Store, "listAnnotations">;
+  readonly #store: Pick<Store, "listAnnotations" | "membershipOf">;
   readonly #socket: SseSocket;
   readonly #tally: StreamTally;
   readonly #subscription: JudgmentSubscription;
@@ -31,7 +31,7 @@ export class JudgmentSubscriber {
   #behind = true;
 
   constructor(
-    { store, tally }: { store: Pick<Store, "listAnnotations">; tally: StreamTally },
+    { store, tally }: { store: Pick<Store, "listAnnotations" | "membershipOf">; tally: StreamTally },
     socket: SseSocket,
     subscription: JudgmentSubscription,
   ) {
@@ -107,7 +107,10 @@ export class JudgmentSubscriber {
     const { caller, wanted } = this.#subscription;
     if (wanted === undefined || !isWanted(wanted, annotation)) return false;
     if (caller.workspace !== undefined && caller.workspace !== annotation.workspace) return false;
-    return isListedFor(this.#store, caller, annotation);
+    if (annotation.queueItemId === undefined) return true;
+    // Read now: a stream may outlive the role that it began with, and blind queues hide less from admins.
+    const { roles } = await this.#store.membershipOf(caller, caller.principal);
+    return isListedFor(this.#store, { ...caller, roles }, annotation);
   }
 
   #write(frame: string): void {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError } from "../../../src/testing/host.ts";
-import { QueueBench } from "../../../src/testing/review-queue.ts";
+import { JudgmentClient, JudgmentFollower } from "../../../src/testing/judgment-client.ts";
+import { QueueBench, Reviewer } from "../../../src/testing/review-queue.ts";
 
 describe.each(HTTP_STORES)("whoever has yet to judge an item of a blind queue on %s", (_, open) => {
   let bench: QueueBench;
@@ -22,6 +23,22 @@ describe.each(HTTP_STORES)("whoever has yet to judge an item of a blind queue on
     expect((await bench.boss.member.ask("GET", url)).json()).toEqual(said);
     await ben.does("judge", item, { value: false });
     expect((await ben.member.ask("GET", url)).json()).toMatchObject({ note: "worrying" });
+  });
+
+  test("is not sent it on a stream that was opened as an admin", async () => {
+    const { ana, host } = bench;
+    const dina = await Reviewer.manager(host, "dina");
+    const { item, runId } = await bench.queueWithOne({ judgment: { kind: "flag" }, reviewersRequired: 3 });
+    const live = await JudgmentFollower.open(await host.listen(), { headers: dina.member.headers });
+    await live.untilOpen();
+    const set = await host.ask("POST", "/v1/host/assay/principals/dina", { json: { roles: ["reviewer"] } });
+    expect(set.statusCode, set.payload).toBe(200);
+    await ana.does("judge", item, { value: true, note: "worrying" });
+    const [said] = await bench.annotationsOn(runId);
+    const { annotationId } = await new JudgmentClient(host).rate(runId, 3);
+    await live.untilTold(annotationId);
+    live.disconnect();
+    expect(live.told.map(({ name }) => name)).not.toContain(said?.annotationId);
   });
 
   test("does not find it in the figures", async () => {
