@@ -2,11 +2,12 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import { CHAIN_EVENT } from "../../protocol/runs/orchestrator-events.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import { begin, engineOn, logOf, register, until } from "../../testing/engine.ts";
+import { ADA, begin, engineOn, logOf, register, until } from "../../testing/engine.ts";
 import { accept, childOf, childrenOf, expectSound, GATE } from "../../testing/family.ts";
 import { DONE, next, type Orchestrated, orchestrated } from "../../testing/orchestration.ts";
 import { change, ended, workbench } from "../../testing/workbench.ts";
 import { type WorkflowSpec, workflow } from "../../testing/workflow.ts";
+import { resolveInterrupt } from "../gates/resolve-interrupt.ts";
 import type { Host } from "../host.ts";
 import { cancelRun } from "../runs/change-run.ts";
 import { forkRun } from "../runs/fork-run.ts";
@@ -306,6 +307,55 @@ describe("a dispatch whose loop does not come back to the supervisor", () => {
     await worker("bad", { nodes: { no: "core.fail" } });
     const run = await led({ nodes: { publish }, edges: ["do>publish"], plan: [next("bad"), DONE] });
     expect(run).toMatchObject({ status: "completed", nodes: { publish: { status: "completed" } } });
+  });
+});
+
+describe("a later node of the loop of a supervisor", () => {
+  const publish = { typeId: "core.identity", inputs: { published: { type: "static", value: true } } } as const;
+  const between = { nodes: { publish }, edges: ["do>publish", "publish>boss"] };
+  /** How often nodes of this id completed, and were skipped. */
+  const times = async (run: Run, nodeId: string) => {
+    const log = await logOf(bench.store, run.runId);
+    const count = (type: string) => log.filter((event) => event.type === type && event.nodeId === nodeId).length;
+    return { completed: count("node.completed"), skipped: count("node.skipped") };
+  };
+
+  test("is passed over after a worker that failed, and the supervisor decides again", async () => {
+    await worker("good");
+    await worker("bad", { nodes: { no: "core.fail" } });
+    const plan = [next("bad"), next("good")];
+    const run = await led({ ...between, loop: false, plan, settings: { maxLoopbackIterations: 2 } });
+    // A loop without a condition ends at its limit: after the second decision, and after the third, which ends the plan.
+    expect(run).toMatchObject({ status: "failed", error: { code: "loop_limit_exceeded" } });
+    expect(await typed(run, "runOrchestrator.decided")).toHaveLength(3);
+    expect(await times(run, "publish")).toEqual({ completed: 2, skipped: 1 });
+  });
+
+  test("is passed over after a question that was answered with no", async () => {
+    await worker("good");
+    const unsure = { ...next("good"), confidence: 0.1 };
+    const back = { from: "publish", to: "boss", condition: { type: "truthy" as const, left: "output.published" } };
+    const runId = await start({ nodes: { publish }, edges: ["do>publish", back], loop: false, plan: [unsure] });
+    await until(bench.store, runId, ({ status }) => status === "waiting-input");
+    const value = { answers: { proceed: "no" } };
+    await resolveInterrupt(host, { caller: ADA, runId, of: { nodeId: "do" }, value, record: () => undefined });
+    const run = await until(bench.store, runId, ended);
+    expect(run).toMatchObject({ status: "failed", error: { code: "approval_rejected" }, children: {} });
+    expect(await times(run, "publish")).toEqual({ completed: 0, skipped: 1 });
+  });
+
+  test("begins where its edge asks for a worker that failed, or expects a failure", async () => {
+    await worker("bad", { nodes: { no: "core.fail" } });
+    const onError = { from: "do", to: "publish", condition: { type: "truthy" as const, left: "output.error" } };
+    for (const [id, edge] of Object.entries({
+      selects: onError,
+      expects: { from: "do", to: "publish", triggerRule: "all_complete" as const },
+    })) {
+      const edges = [edge, "publish>boss"];
+      const more = { settings: { maxLoopbackIterations: 1 }, loop: false, plan: [next("bad")] };
+      const run = await led({ id, nodes: { publish }, edges, ...more });
+      expect((await times(run, "publish")).completed, id).toBeGreaterThan(0);
+    }
   });
 });
 

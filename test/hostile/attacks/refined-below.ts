@@ -90,4 +90,24 @@ export const attacks: readonly Attack[] = [
       }
     },
   },
+  {
+    title: "no node between a dispatch and its supervisor acts after a worker with a gate that was not passed",
+    async attempt(target) {
+      await target.register(workflow({ id: "asked-in-the-loop", nodes: { gate: FOUR_EYES } }));
+      const mockDispatchPlan = [{ kind: "next-worker", nextWorkerIds: ["asked-in-the-loop"] }];
+      const nodes = {
+        boss: { typeId: "core.orchestrator.supervisor", config: { mockDispatchPlan } },
+        do: { typeId: "core.dispatch", config: {} },
+        publish: PUBLISH,
+      };
+      const condition = { type: "truthy", left: "output.published" } as const;
+      const edges = ["boss>do", "do>publish", { from: "publish", to: "boss", condition }];
+      await target.register(workflow({ id: "published-in-the-loop", nodes, edges }));
+      for (const answer of [REFINE, { action: "reject" }]) {
+        const { run } = await refined(target, "published-in-the-loop", answer);
+        expect(run).toMatchObject({ status: "failed", error: { code: "child_failed" } });
+        expect(run.nodeStates.publish?.status).not.toBe("completed");
+      }
+    },
+  },
 ];

@@ -1,5 +1,5 @@
 import type { RunError } from "../../../protocol/events.ts";
-import { DISPATCH } from "../../../protocol/runs/orchestrator.ts";
+import { DISPATCH, SUPERVISOR } from "../../../protocol/runs/orchestrator.ts";
 import { type NodeState, nodeOf, type Run, type Verdict } from "../../../protocol/runs/run.ts";
 import type { WorkflowEdge } from "../../../protocol/workflows/workflow.ts";
 import { conditionHolds } from "../../workflows/decide/condition.ts";
@@ -33,16 +33,16 @@ function hadItPassed(gate: NodeState): NodeState {
 }
 
 /**
- * The status of a source for the trigger rule of an edge. A gate that was not passed counts as failed. So does each node of a supervisor's loop
- * for edges that leave the loop while the supervisor has to decide again, unless the condition of an edge from the dispatch selects that.
+ * The status of a source for the trigger rule of an edge. A gate that was not passed counts as failed. While a supervisor has to decide again, so
+ * do the dispatch that caused it and, for edges that leave the loop, each node of the loop, unless the condition of an edge from the dispatch
+ * selects that.
  */
 export function statusAlong(graph: Graph, run: Run, edge: WorkflowEdge): NodeState["status"] | undefined {
   const source = nodeOf(run, edge.sourceNodeId);
   if (source?.status !== "completed") return source?.status;
   if (source.verdict !== undefined) return selectsVerdict(run, edge, source) ? "completed" : "failed";
-  if (!leavesUndecided(graph, run, edge)) return "completed";
-  const isDispatch = graph.node.get(edge.sourceNodeId)?.typeId === DISPATCH;
-  return isDispatch && selects(run, edge, source, hadItBeenDecided(source)) ? "completed" : "failed";
+  if (!precedesDecision(graph, run, edge)) return "completed";
+  return isDispatch(graph, edge.sourceNodeId) && selects(run, edge, source, hadItBeenDecided(source)) ? "completed" : "failed";
 }
 
 /** Whether an edge is taken, as far as its settled source is concerned. */
@@ -88,7 +88,7 @@ interface Undecided {
  */
 export function undecidedDispatch(graph: Graph, run: Run): Undecided | undefined {
   for (const nodeId of supervisedLoop(graph)) {
-    if (graph.node.get(nodeId)?.typeId !== DISPATCH) continue;
+    if (!isDispatch(graph, nodeId)) continue;
     const error = errorOf(nodeId, nodeOf(run, nodeId));
     if (error !== undefined) return { nodeId, error };
   }
@@ -109,6 +109,28 @@ function errorOf(nodeId: string, state: NodeState | undefined): RunError | undef
 export function leavesUndecided(graph: Graph, run: Run, { sourceNodeId, targetNodeId }: WorkflowEdge): boolean {
   const loop = supervisedLoop(graph);
   return loop.has(sourceNodeId) && !loop.has(targetNodeId) && undecidedDispatch(graph, run) !== undefined;
+}
+
+/**
+ * Whether an edge leads on before the supervisor has decided again: out of its loop, or to a later node of the loop from the dispatch whose worker
+ * failed or whose question was declined.
+ */
+function precedesDecision(graph: Graph, run: Run, edge: WorkflowEdge): boolean {
+  const { sourceNodeId, targetNodeId } = edge;
+  if (!supervisedLoop(graph).has(targetNodeId)) return leavesUndecided(graph, run, edge);
+  const isForward = (graph.place.get(targetNodeId) ?? 0) > (graph.place.get(sourceNodeId) ?? 0);
+  return isForward && isDispatch(graph, sourceNodeId) && errorOf(sourceNodeId, nodeOf(run, sourceNodeId)) !== undefined;
+}
+
+/** Whether an edge returns from a skipped node to a supervisor that has to decide again. */
+export function returnsUndecided(graph: Graph, run: Run, edge: WorkflowEdge): boolean {
+  const { sourceNodeId, targetNodeId, condition } = edge;
+  const isBack = supervisedLoop(graph).has(sourceNodeId) && graph.node.get(targetNodeId)?.typeId === SUPERVISOR;
+  return isBack && condition === undefined && undecidedDispatch(graph, run) !== undefined;
+}
+
+function isDispatch(graph: Graph, nodeId: string): boolean {
+  return graph.node.get(nodeId)?.typeId === DISPATCH;
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   isRefinedEnd,
   leadsOn,
   leavesUndecided,
+  returnsUndecided,
   statusAlong,
   undecidedDispatch,
   verdictError,
@@ -208,9 +209,9 @@ function loopBack(plan: Plan, run: Run): { readonly loop?: Step; readonly held: 
   const held = new Set<string>();
   for (const [sourceId, edges] of plan.graph.backFrom) {
     const source = nodeOf(run, sourceId);
-    if (source?.status !== "completed" || endsLoop(plan, sourceId, source)) continue;
+    if (source === undefined || endsLoop(plan, sourceId, source)) continue;
     for (const edge of edges) {
-      if (!leadsOn(run, edge, source)) {
+      if (!goesRound(plan, run, edge, source)) {
         const loop = unevaluated(plan, run, [edge]);
         if (loop) return { loop, held };
         continue;
@@ -229,6 +230,12 @@ function loopBack(plan: Plan, run: Run): { readonly loop?: Step; readonly held: 
     }
   }
   return { held };
+}
+
+/** Whether a loop goes round along this edge. Nodes between a failed dispatch and its supervisor are passed over. */
+function goesRound({ graph }: Plan, run: Run, edge: WorkflowEdge, source: NodeState): boolean {
+  if (source.status === "skipped") return returnsUndecided(graph, run, edge);
+  return source.status === "completed" && leadsOn(run, edge, source);
 }
 
 /** Whether a dispatch ends the loop: no edge leads back from it, whatever its condition. */
