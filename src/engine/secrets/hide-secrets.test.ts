@@ -9,6 +9,7 @@ import { workflow } from "../../testing/workflow.ts";
 import { receivedAnswer } from "../gates/seal-answer.ts";
 import { forkRun } from "../runs/fork-run.ts";
 import { snapshot } from "../runs/read-run.ts";
+import { partsTaken } from "./hide-secrets.ts";
 
 const bench = workbench();
 const KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789";
@@ -124,4 +125,13 @@ test("an answer with more secrets than a run may hold is refused", async () => {
   const received = (count: number) => receivedAnswer(scrubber(), { token: tokens.slice(0, count) });
   await expect(received(SECRETS_MAX + 1)).rejects.toMatchObject({ code: "validation_error" });
   expect((await received(SECRETS_MAX)).secrets).toHaveLength(SECRETS_MAX);
+});
+
+test("what stands between two secrets is found in time proportional to the text, however periodic it is", () => {
+  const lines = (count: number) => "A\n".repeat(count);
+  const key = `-----BEGIN PRIVATE KEY-----\n${lines(200_000)}-----END PRIVATE KEY-----`;
+  const between = `\n${lines(50_000)}B\n${lines(50_000)}`;
+  const before = process.cpuUsage();
+  expect(partsTaken(`${key}${between}${OTHER}\n`, `${MASK}${between}${MASK}\n`)).toEqual([key, OTHER]);
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(1500);
 });

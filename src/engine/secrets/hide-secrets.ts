@@ -1,3 +1,4 @@
+import { findText } from "../../formats/text/find-text.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { type EventDraft, MASK } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
@@ -116,7 +117,7 @@ function takenFrom(given: string, clean: string): string[] {
   let from = first.length;
   kept.forEach((text, i) => {
     const isLast = i === kept.length - 1;
-    const to = isLast ? given.length - text.length : given.indexOf(text, from + 1);
+    const to = isLast ? given.length - text.length : findText(given, text, from + 1);
     if (to <= from) return;
     found.push(given.slice(from, to));
     from = to + text.length;

@@ -1,5 +1,6 @@
 import { changesBetween, type JsonChange } from "../../engine/runs/decide/json-changes.ts";
 import { unfenced } from "../../formats/text/code-fence.ts";
+import { holdsText } from "../../formats/text/find-text.ts";
 import { unifiedDiff } from "../../formats/text/unified-diff.ts";
 import type { GoldenMatch } from "../../protocol/evals/eval-suite.ts";
 import { outputText, readings } from "./output-text.ts";
@@ -66,7 +67,7 @@ function isLongText(value: unknown): value is string {
 }
 
 function containsDifference(expected: string, actual: string): Difference {
-  const near = nearMiss(expected, actual, (a, b) => b.includes(a));
+  const near = nearMiss(expected, actual, (a, b) => holdsText(b, a));
   const summary = `The output does not contain the expected text${near === undefined ? "" : `; ${near}`}.`;
   return {
     kind: "words",

@@ -225,6 +225,17 @@ describe("an output that is built to break its reader", () => {
     }
   });
 
+  test("by its periods is searched in time proportional to its length", () => {
+    const half = "a".repeat(100_000);
+    const before = process.cpuUsage();
+    expect(scoreGolden({ strategy: "contains", value: `${half}b${half}` }, "a".repeat(500_000)).score).toBe(0);
+    expect(
+      scoreGolden({ strategy: "contains", value: `${"a".repeat(25_000)}b${"a".repeat(25_000)}` }, "a".repeat(100_000))
+        .score,
+    ).toBe(0);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(1500);
+  });
+
   test("by its names is compared like any other", () => {
     const output = JSON.parse('{"__proto__":{"a":1},"constructor":2}') as unknown;
     expect(score("json-match", { constructor: 2 }, output)).toBe(0);

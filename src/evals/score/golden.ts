@@ -1,3 +1,4 @@
+import { holdsText } from "../../formats/text/find-text.ts";
 import type { GoldenMatch } from "../../protocol/evals/eval-suite.ts";
 import { type Difference, differenceOf } from "./difference.ts";
 import { isTooDeep, jsonMatches, OUTPUT_DEPTH_MAX, outputText } from "./output-text.ts";
@@ -38,7 +39,7 @@ function isMatch({ strategy, value }: GoldenMatch, output: unknown): boolean {
     case "exact":
       return outputText(output) === outputText(value);
     case "contains":
-      return outputText(output).includes(outputText(value));
+      return holdsText(outputText(output), outputText(value));
     case "json-match":
       return jsonMatches(value, output);
   }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { findText } from "../../formats/text/find-text.ts";
 
 /** A passage of an artifact: the whole lines that hold what was quoted, or all of it. */
 export interface Place {
@@ -32,7 +33,7 @@ export class ArtifactText {
   find(quote: string): Place | undefined {
     const wanted = blanksJoined(quote);
     if (wanted === "") return { line: "", part: partOf(this.#lines) };
-    const at = this.#joined.indexOf(wanted);
+    const at = findText(this.#joined, wanted);
     if (at < 0) return undefined;
     const first = this.#lineAt(at);
     const last = this.#lineAt(at + wanted.length - 1);

@@ -1,4 +1,5 @@
 import { MASK } from "../../../protocol/events.ts";
+import { findText } from "../../text/find-text.ts";
 import { addTo } from "../../text/groups.ts";
 import {
   type FileLine,
@@ -133,7 +134,7 @@ function isMasked(masked: string, text: string): boolean {
   if (rest.length === 0 || !text.startsWith(first)) return false;
   let at = first.length;
   for (const part of rest.slice(0, -1)) {
-    const found = text.indexOf(part, at);
+    const found = findText(text, part, at);
     if (found < 0) return false;
     at = found + part.length;
   }
