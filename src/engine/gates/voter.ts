@@ -59,24 +59,29 @@ export interface TrustedRelay {
 
 type OwnKey = Pick<KeyOutline, "kind"> & { readonly makers: readonly string[] };
 
-async function usableKeys(
-  { store, nowMs }: RelayHost,
-  relay: Caller,
-  { tenant, workspace }: Owner,
-  voter: string,
-): Promise<OwnKey[]> {
-  const now = nowMs();
-  const works = ({ revokedAtMs, expiresAtMs = Number.POSITIVE_INFINITY, workspace: bound = workspace }: KeyOutline) =>
-    revokedAtMs === undefined && expiresAtMs > now && bound === workspace;
-  const keys = (await store.keysOf({ tenant }, [voter])).filter(works);
-  const origins = await originsOf(
-    store,
-    tenant,
-    keys.map(({ keyId }) => keyId),
-  );
+async function usableKeys(host: RelayHost, relay: Caller, owner: Owner, voter: string): Promise<OwnKey[]> {
+  const keys = await workingKeys(host, owner, voter);
+  const keyIds = keys.map(({ keyId }) => keyId);
+  const origins = await originsOf(host.store, owner.tenant, keyIds);
   return keys
     .map(({ keyId, kind }) => ({ kind, makers: openMakers(origins.get(keyId)) }))
     .filter(({ makers }) => !makers.includes(relay.principal));
+}
+
+/** Whether the principal has a valid key of a person for this place. */
+export async function isPerson(host: KeysHost, place: Visibility, principal: string): Promise<boolean> {
+  return (await workingKeys(host, place, principal)).some(({ kind }) => kind === "user");
+}
+
+type KeysHost = Pick<Host, "store" | "nowMs">;
+
+/** The valid keys of a principal that see what is in this place. */
+async function workingKeys({ store, nowMs }: KeysHost, { tenant, workspace }: Visibility, principal: string) {
+  const now = nowMs();
+  return (await store.keysOf({ tenant }, [principal])).filter(
+    ({ revokedAtMs, expiresAtMs = Number.POSITIVE_INFINITY, workspace: bound = workspace }) =>
+      revokedAtMs === undefined && expiresAtMs > now && bound === workspace,
+  );
 }
 
 /** The voter that an answer names, if it is not the caller. */

@@ -6,7 +6,7 @@ import type { QueueItemView } from "../../protocol/queues/api.ts";
 import type { Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { AuditNote } from "../gates/decide/vote.ts";
-import { voterOf } from "../gates/voter.ts";
+import { isPerson, voterOf } from "../gates/voter.ts";
 import type { Host } from "../host.ts";
 import { serializeFor } from "../shared/serialize.ts";
 import type { QueueItem } from "./decide/item.ts";
@@ -37,6 +37,8 @@ export interface Seat {
   readonly caller: Caller;
   readonly reviewer: Voter;
   readonly viewer: Viewer;
+  /** An agent's or program's key of a principal that is a person here. */
+  readonly standsInForPerson: boolean;
 }
 
 export async function seatOf(host: Host, caller: Caller, queueId: string): Promise<Seat> {
@@ -46,12 +48,24 @@ export async function seatOf(host: Host, caller: Caller, queueId: string): Promi
 export async function seatIn(host: Host, caller: Caller, queue: Queue): Promise<Seat> {
   const reviewer = await voterOf(host, caller, placeOf(queue));
   const oversees = reviewer.grants("queues:manage") && !mayReview(queue.rules, reviewer);
-  return { queue, caller, reviewer, viewer: { principal: caller.principal, oversees } };
+  const standsInForPerson = caller.kind !== "user" && (await isPerson(host, placeOf(queue), caller.principal));
+  return { queue, caller, reviewer, viewer: { principal: caller.principal, oversees }, standsInForPerson };
 }
 
-export function requireReviewer({ queue, reviewer }: Seat): void {
-  if (!mayReview(queue.rules, reviewer))
+export function requireReviewer(seat: Seat): void {
+  if (!mayReview(seat.queue.rules, seat.reviewer))
     throw new AppError("forbidden", { problem: "this queue is not assigned to you" });
+  requirePerson(seat);
+}
+
+/**
+ * A principal judges an item once, so an agent's key in a person's name would keep the person from judging, and settle the item in that name. Throws
+ * `forbidden` for such a key.
+ */
+export function requirePerson({ standsInForPerson, caller: { principal } }: Seat): void {
+  if (!standsInForPerson) return;
+  const problem = `${principal} is a person, who judges with a key of kind user; make a principal of its own for an agent or a program`;
+  throw new AppError("forbidden", { problem });
 }
 
 const ATTEMPTS = 20;

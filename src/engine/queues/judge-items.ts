@@ -8,7 +8,15 @@ import type { Host } from "../host.ts";
 import { annotationOf, recording, requireOverruling } from "../judgments/annotate.ts";
 import { actorKindOf } from "../judgments/decide/annotate.ts";
 import { identityOf } from "../runs/run-identity.ts";
-import { changeItem, type ItemChange, type ItemCommand, requireReviewer, type Seat, seatOf } from "./change-item.ts";
+import {
+  changeItem,
+  type ItemChange,
+  type ItemCommand,
+  requirePerson,
+  requireReviewer,
+  type Seat,
+  seatOf,
+} from "./change-item.ts";
 import { adjudicateItem, earlierJudgments, judgeItem } from "./decide/judge-item.ts";
 import { type Said, saidOf } from "./decide/judgment.ts";
 import { mayAdjudicate } from "./decide/reviewers.ts";
@@ -47,6 +55,7 @@ export async function adjudicate(host: Host, command: ItemCommand<AdjudicateRequ
   if (!mayAdjudicate(rules, seat.reviewer)) {
     throw new AppError("forbidden", { problem: "adjudicating here is for queues:manage, or whom the queue names" });
   }
+  requirePerson(seat);
   const said = saidOf(rules, request);
   return changeItem(host, seat, command, async (stored, atMs) => {
     const decide = (annotationIds: readonly string[]) => {

@@ -93,6 +93,33 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title:
+      "an agent's key in a reviewer's name neither settles an item of a queue nor keeps the reviewer from judging it",
+    async attempt(target) {
+      const { runId } = await judgedRun(target);
+      const people = { people: ["rob", "sue"] };
+      const rules = { name: `first-${runId}`, judgment: { kind: "rating" }, reviewersRequired: 2, assign: people };
+      const { queueId } = (await target.ask("POST", "/v1/host/assay/queues", { body: rules })).json;
+      const items = `/v1/host/assay/queues/${queueId}/items`;
+      const added = await target.ask("POST", items, { body: { items: [{ runId }] } });
+      const item = `${items}/${added.json.added[0].itemId}`;
+      const body = { principal: "rob", kind: "agent" };
+      const { key } = (await target.ask("POST", "/v1/host/assay/keys", { body })).json;
+      expect((await target.ask("POST", `${item}:judge`, { as: "second", body: { value: 1 } })).status).toBe(200);
+      for (const verb of ["judge", "skip"]) {
+        const answer = await target.ask("POST", `${item}:${verb}`, {
+          key,
+          body: verb === "judge" ? { value: 1 } : { reason: "x" },
+        });
+        expect([answer.status, answer.json.error]).toEqual([403, "forbidden"]);
+      }
+      const judged = await target.ask("POST", `${item}:judge`, { as: "reviewer", body: { value: 5 } });
+      expect([judged.status, judged.json.state]).toEqual([200, "disputed"]);
+      const adjudicated = await target.ask("POST", `${item}:adjudicate`, { key, body: { value: 1 } });
+      expect(adjudicated.status).toBe(403);
+    },
+  },
+  {
     title: "an import is named in the audit log with every id that it wrote, and shown as imported",
     async attempt(target) {
       const { runId } = await judgedRun(target);
