@@ -233,7 +233,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     documents: "pipeline",
     pipeline: "routes streams",
     routes: "conformance documents pipeline streams",
-    streams: "pipeline routes",
+    streams: "pipeline",
   },
 };
 

@@ -7,10 +7,9 @@ import type { OperationId } from "../protocol/operations.ts";
 import { ROUTES } from "../protocol/routes.ts";
 import { parse } from "../protocol/schema.ts";
 import type { Handler, RequestContext } from "./pipeline/handler.ts";
-import { queryReader } from "./pipeline/read-query.ts";
+import { pathTest, queryReader } from "./pipeline/read-url.ts";
 import type { LongAnswer, Reply } from "./pipeline/reply.ts";
 import { errorReply, isForClient, serialize } from "./pipeline/reply.ts";
-import { pathTest } from "./pipeline/route-pattern.ts";
 
 /** What answers the calls of one noun. Both are loaded when a call needs them, by the operation's name. */
 export interface Room<H> {

@@ -3,7 +3,7 @@ import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { bearer, expectError, type TestHost, testHost } from "../testing/host.ts";
 import type { HttpDeps } from "./pipeline/deps.ts";
-import { fastifyPattern } from "./pipeline/route-pattern.ts";
+import { fastifyPattern } from "./pipeline/read-url.ts";
 import { handlers } from "./routes/routes.ts";
 
 let host: TestHost;

@@ -2,40 +2,36 @@ import type { RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { MAX_TOKEN_LENGTH } from "../engine/gates/interrupt-token.ts";
+import { VERSION_HEADER } from "../protocol/discovery.ts";
 import { AppError } from "../protocol/errors.ts";
 import { errorWhenOff, type Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
-import { ambiguityOf } from "./pipeline/ambiguous-request.ts";
-import { ArrivalRoom } from "./pipeline/arrival-room.ts";
-import { BodyRoom } from "./pipeline/body-room.ts";
-import { clientError, refuseSocket } from "./pipeline/client-error.ts";
-import { endConnections } from "./pipeline/connections.ts";
+import { ArrivalRoom, BodyRoom } from "./pipeline/body-room.ts";
+import { clientError, endConnections, refuseSocket } from "./pipeline/connections.ts";
 import type { HttpDeps, HttpSettings } from "./pipeline/deps.ts";
 import type { Handler } from "./pipeline/handler.ts";
 import { KeyWatch } from "./pipeline/key-watch.ts";
-import { unknownToken, unrouted } from "./pipeline/not-found.ts";
 import { type PipelineDeps, pipeline, type RouteHook } from "./pipeline/pipeline.ts";
-import { VERSION_HEADER, versionRefusal } from "./pipeline/protocol-version.ts";
 import { rateLimit } from "./pipeline/rate-limit.ts";
+import { fastifyPattern } from "./pipeline/read-url.ts";
 import type { Written } from "./pipeline/reply.ts";
 import { errorReply, internalError, isForClient } from "./pipeline/reply.ts";
-import { requestIdOf } from "./pipeline/request-id.ts";
-import { pathOf } from "./pipeline/request-log.ts";
+import { pathOf, requestIdOf } from "./pipeline/request-log.ts";
 import { boundedServer } from "./pipeline/request-queue.ts";
-import { fastifyPattern } from "./pipeline/route-pattern.ts";
+import { ambiguityOf, unknownToken, unrouted, versionRefusal } from "./pipeline/request-refusals.ts";
 import { type Sending, send } from "./pipeline/send.ts";
 import { packRoom, reviewRoom, TapeRoom, tapeBytesFor } from "./pipeline/tape-room.ts";
 import { metricsRoute, processSamples, RouteStats } from "./routes/metrics.ts";
 import { BODY_DETAILS, handlers } from "./routes/routes.ts";
 import { type SystemRoute, systemRoutes } from "./routes/system.ts";
 
-/** Nothing that a path names is longer than a token. */
+/** No name in a path is longer than a token. */
 const MAX_PARAM_LENGTH = MAX_TOKEN_LENGTH;
 
 /**
  * The HTTP side of a host, not yet listening. Fastify routes and holds the sockets. Everything else happens in each
- * route's `onRequest` hook, which answers and never calls on: Fastify would otherwise judge the body before anybody
- * knows who sent it. `close()` lets what is under way finish, up to `shutdownGraceMs`.
+ * route's `onRequest` hook, which responds and never calls on: Fastify would otherwise check the body before the caller is
+ * authenticated. `close()` lets requests under way finish, up to `shutdownGraceMs`.
  */
 export function buildServer(deps: HttpDeps): FastifyInstance {
   const { host, events, log } = deps;
@@ -43,7 +39,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
   const newRequestId = () => host.newId("req");
   const app = fastify({
     logger: false,
-    // The envelope, and not Fastify's own words, also answers during shutdown.
+    // Responses during shutdown have the envelope too.
     return503OnClosing: false,
     exposeHeadRoutes: false,
     genReqId: (request) => requestIdOf(request, newRequestId, host.scrubber),
@@ -75,7 +71,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
   closeGracefully();
   return app;
 
-  /** Called once per address, where the name to listen on has several. */
+  /** Called once per address, because a host name may have several. */
   function newServer(begin: RequestListener): Server {
     const options = {
       maxHeaderSize: settings.maxHeaderBytes,
@@ -90,7 +86,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     server.maxConnections = settings.maxConnections;
     // Node would leave out the lines beyond a number of them, also a second Authorization; `ambiguityOf` refuses such a request.
     server.maxHeadersCount = 0;
-    // Node's own answers to these two have no envelope. An expectation nobody knows may be ignored (RFC 9110, 10.1.1).
+    // Node's own responses to these two have no envelope. An unknown expectation may be ignored (RFC 9110, 10.1.1).
     server.on("checkExpectation", (request, response) => server.emit("request", request, response));
     server.on("connect", (_request, socket) => {
       const error = new AppError("validation_error", { problem: "CONNECT asks for a proxy, and this is none" });
@@ -161,7 +157,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
       capability === undefined || errorWhenOff(capability) !== "not_found" || host.capabilities.has(capability);
     const explain = unrouted(served, deps.consoleDir === undefined ? SYSTEM : [...SYSTEM, "/console"]);
     const unmatched = statsFor("*", "unmatched");
-    // A hook, because Fastify would look at the body of a request to nowhere before its own not-found handler.
+    // A hook, because Fastify would check the body of an unrouted request before its own not-found handler.
     app.addHook("onRequest", (request, reply, next) => {
       const problem = ambiguityOf(request.raw);
       const asked = request.headers[VERSION_HEADER];
@@ -172,7 +168,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
       if (refused === undefined && !request.is404) return next();
       const error = refused ?? explain(request.method, path);
       const answer = errorReply(error, host.scrubber);
-      // What follows an ambiguous request may be a part of it.
+      // The bytes after an ambiguous request may be a part of it.
       answerWith(reply, request.id, problem === undefined ? answer : { ...answer, headers: { connection: "close" } });
       unmatched.observe(error.status, 0);
     });
@@ -220,7 +216,7 @@ function largestBody({ maxRequestBodyBytes, maxTapeBytes, maxReviewBytes, maxPac
 const NO_QUERY: Record<string, never> = {};
 const SYSTEM = ["/", "/healthz", "/readyz"];
 
-/** Fastify tells hooks that call on from those that return a promise by their parameters; this one does neither. */
+/** Fastify distinguishes hooks that call on from those that return a promise by their parameters; this one does neither. */
 function hookOf(hook: RouteHook) {
   return (request: FastifyRequest, reply: FastifyReply, _next: () => void) => hook(request, reply);
 }

@@ -5,8 +5,11 @@ import { SIGNAL_KINDS, TARGETS } from "./judgments/annotation.ts";
 import { FORK_MODES } from "./runs/forked-from.ts";
 import { Count, closed, type Static, Type } from "./schema.ts";
 
-/** The protocol this host speaks, and all that it speaks. */
 export const PROTOCOL_VERSION = "1.1";
+/** Every version that this host serves. */
+export const PROTOCOL_VERSIONS: readonly string[] = [PROTOCOL_VERSION];
+/** The header that names a version: in requests the one that the client wants, in responses the one that was used. */
+export const VERSION_HEADER = "openwop-version";
 
 const Name = Type.String({ minLength: 1 });
 const Positive = Type.Integer({ minimum: 1 });

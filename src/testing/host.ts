@@ -2,16 +2,18 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { expect } from "vitest";
 import { deploymentNode } from "../agents/deployments/management-workflow.ts";
+import { defaultConfig } from "../cli/settings/config.ts";
+import { httpSettings } from "../cli/wiring/http-settings.ts";
 import { auditSigner } from "../engine/audit/signer.ts";
 import type { Host } from "../engine/host.ts";
 import { authenticator } from "../engine/identity/authenticate.ts";
 import { authorizer } from "../engine/identity/roles.ts";
 import { seedKeys } from "../engine/identity/seed-keys.ts";
 import type { Worker } from "../engine/worker/worker.ts";
-import { HTTP_DEFAULTS, type HttpDeps, type HttpSettings } from "../http/pipeline/deps.ts";
+import type { HttpDeps, HttpSettings } from "../http/pipeline/deps.ts";
 import { eventRoutes } from "../http/routes/events.ts";
 import { buildServer } from "../http/server.ts";
-import type { StreamSettings } from "../http/streams/stream-settings.ts";
+import type { StreamSettings } from "../http/streams/stream-room.ts";
 import { ERRORS, type ErrorCode } from "../protocol/errors.ts";
 import type { Capability } from "../protocol/operation.ts";
 import { ErrorEnvelope, type KeyFileEntry } from "../protocol/runs/api.ts";
@@ -124,7 +126,7 @@ export class TestHost {
     const roles = authorizer(host);
     const app = buildServer({
       host,
-      settings: { ...HTTP_DEFAULTS, ...options.settings },
+      settings: { ...httpSettings(defaultConfig()), ...options.settings },
       log: { info: log("info"), warn: log("warn"), error: log("error") },
       version: "0.0.0-test",
       authenticator: who,

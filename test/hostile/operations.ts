@@ -1,5 +1,5 @@
 import { REQUEST_EXAMPLES } from "../../src/http/documents/openapi-examples.ts";
-import { fillPath } from "../../src/http/pipeline/route-pattern.ts";
+import { fillPath } from "../../src/http/pipeline/read-url.ts";
 import type { Operation } from "../../src/protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../../src/protocol/operations.ts";
 import type { Furniture } from "./furnish.ts";

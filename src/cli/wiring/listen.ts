@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { HttpSettings } from "../../http/pipeline/deps.ts";
-import type { StreamSettings } from "../../http/streams/stream-settings.ts";
+import type { StreamSettings } from "../../http/streams/stream-room.ts";
 import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import type { Config } from "../settings/settings.ts";

@@ -1,6 +1,8 @@
 import { EVENTS, type EventType, type StreamTier } from "../../protocol/events.ts";
-import { annotationMessages, annotationsChannel, RUN_ANNOTATED } from "./asyncapi-annotations.ts";
-import { inboxChannel, inboxMessages } from "./asyncapi-inbox.ts";
+import { INBOX_EVENTS } from "../../protocol/gates/inbox-api.ts";
+import { Annotation } from "../../protocol/judgments/annotation.ts";
+import { ANNOTATION_EVENTS } from "../../protocol/judgments/annotation-events.ts";
+import { OPERATIONS } from "../../protocol/operations.ts";
 import { type JsonSchema, reference, referredSchemas, schemaOrReference } from "./named-schemas.ts";
 
 const ADDRESS = "/v1/runs/{runId}/events";
@@ -23,7 +25,7 @@ export function asyncApiDocument(version: string): JsonSchema {
       version,
       description:
         "Server-sent events. A frame's `id` is the event's sequence and its `event` the event's type, also with several " +
-        "modes (`updates,debug`); a client that was away sends the last id as Last-Event-ID. " +
+        "modes (`updates,debug`); a client that reconnects sends the last id as Last-Event-ID. " +
         "Streams of runs need scope `runs:read` and end with the run, or with the key.",
     },
     defaultContentType: "application/json",
@@ -34,8 +36,8 @@ export function asyncApiDocument(version: string): JsonSchema {
     },
     operations: Object.fromEntries([
       ...streams.map(({ channel, summary }) => sending(channel, summary)),
-      sending("inbox", "What waits for the caller's decision."),
-      sending("annotations", "What happens to judgments, whatever run they are on."),
+      sending("inbox", "The interrupts that wait for the caller's decision."),
+      sending("annotations", "Every change of a judgment, on any run."),
     ]),
     components: { messages, schemas: referredSchemas(messages) },
   };
@@ -114,5 +116,62 @@ function eventMessage(type: EventType): JsonSchema {
         { type: "object", properties: { type: { const: type }, payload: schemaOrReference(payload) } },
       ],
     },
+  };
+}
+
+/** The live inbox in the document of the event streams. */
+export function inboxChannel(): JsonSchema {
+  return {
+    address: OPERATIONS.streamInbox.path,
+    summary:
+      "The interrupts that wait for the caller's decision, and every change of them. Needs scope `approvals:respond` and ends with the " +
+      "key. Frames have no id: a client that reconnects receives all open interrupts again.",
+    messages: Object.fromEntries(
+      Object.keys(INBOX_EVENTS).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+    ),
+  };
+}
+
+export function inboxMessages(): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    Object.entries(INBOX_EVENTS).map(([name, { summary, data }]) => [
+      name,
+      { name, summary, payload: schemaOrReference(data) },
+    ]),
+  );
+}
+
+/** The message that carries a judgment on the streams of its run. */
+export const RUN_ANNOTATED = "RunAnnotated";
+
+/** The live judgments in the document of the event streams. */
+export function annotationsChannel(): JsonSchema {
+  return {
+    address: OPERATIONS.streamJudgments.path,
+    summary:
+      "Every change of a judgment that the caller may see, from now on or after Last-Event-ID; also on runs that have ended. " +
+      "A frame's `id` is the annotation's, followed by what happened unless it is new: `ann-….retracted`. Needs scope " +
+      "`runs:read` and ends with the key. A stream begins with an `id` alone, to resume from when nothing has come yet.",
+    messages: Object.fromEntries(
+      Object.keys(ANNOTATION_EVENTS).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+    ),
+  };
+}
+
+export function annotationMessages(): Record<string, JsonSchema> {
+  const changes = Object.entries(ANNOTATION_EVENTS).map(([name, { summary, data }]): [string, JsonSchema] => [
+    name,
+    { name, summary, payload: schemaOrReference(data) },
+  ]);
+  return {
+    [RUN_ANNOTATED]: {
+      name: RUN_ANNOTATED,
+      title: "run.annotated",
+      summary:
+        "The frame `run.annotated`: the run was judged while it was followed. No event of the log: it has no id, is " +
+        "never in a batch and is not sent again to a client that resumes.",
+      payload: schemaOrReference(Annotation),
+    },
+    ...Object.fromEntries(changes),
   };
 }

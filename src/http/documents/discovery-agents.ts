@@ -14,7 +14,7 @@ import { DEPLOYMENT_STATES, RESOLVED_CHANNELS } from "../../protocol/promotion/a
 import { MOCK_PROVIDERS } from "../../protocol/runs/mock-provider.ts";
 import type { Discovered } from "./discovery.ts";
 
-/** What comes with agents, and what a conformance suite sees of them besides. */
+/** The surfaces of agents, with the marks by which a conformance suite finds its routes. */
 export function agentSurfaces(capabilities: Host["capabilities"]): AgentSurfaces {
   if (!capabilities.has("agents")) return {};
   return {
@@ -25,7 +25,7 @@ export function agentSurfaces(capabilities: Host["capabilities"]): AgentSurfaces
       attribution: { supported: true, emitsWriteEvents: true },
     },
     providerUsage: { supported: true, costEstimates: true, currency: "USD" },
-    // Which tools an agent may call is in its manifest; principals have no say in it.
+    // The manifest of an agent lists the tools that it may call; principals have no part in it.
     toolHooks: { supported: true, prePostEvents: true, perToolAuthorization: false, perToolRateLimit: false },
     envelopes: {
       reliability: {
@@ -41,7 +41,7 @@ export function agentSurfaces(capabilities: Host["capabilities"]): AgentSurfaces
   };
 }
 
-/** Each part of it is there while its own capability is. */
+/** Each part is present while its own capability is on. */
 export function agentsFamily({ host: { capabilities }, evals }: Discovered): Pick<Discovery, "agents"> {
   const agents: AgentsFamily = {
     ...(capabilities.has("agents") ? RUNTIME : {}),

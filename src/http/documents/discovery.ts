@@ -1,7 +1,7 @@
 import type { Host } from "../../engine/host.ts";
 import { SIGNATURE_ALGORITHM } from "../../engine/webhooks/signature.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";
-import { type Discovery, PROTOCOL_VERSION } from "../../protocol/discovery.ts";
+import { type Discovery, PROTOCOL_VERSION, PROTOCOL_VERSIONS } from "../../protocol/discovery.ts";
 import { DRAIN_POLICIES, ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION } from "../../protocol/events.ts";
 import { BUILT_IN_ROLES } from "../../protocol/identity/scopes.ts";
 import { SIGNAL_KINDS, TARGETS } from "../../protocol/judgments/annotation.ts";
@@ -10,7 +10,6 @@ import { AFP_BASE } from "../../protocol/reviews/api.ts";
 import { FORK_MODES } from "../../protocol/runs/forked-from.ts";
 import { CONFIDENCE_FLOOR } from "../../protocol/runs/orchestrator.ts";
 import type { AuditSettings, HttpDeps } from "../pipeline/deps.ts";
-import { PROTOCOL_VERSIONS } from "../pipeline/protocol-version.ts";
 import { agentSurfaces, agentsFamily } from "./discovery-agents.ts";
 
 export interface Discovered {
@@ -23,7 +22,7 @@ export interface Discovered {
   readonly audit: AuditSettings;
   readonly console: boolean;
   readonly evals: Pick<EvalServices, "judge" | "settings">;
-  /** Ids of the registered workflows; given only while the conformance seams are on. */
+  /** Ids of the registered workflows; given only while the conformance routes are on. */
   readonly fixtures?: readonly string[];
 }
 
@@ -35,7 +34,7 @@ export function discoveredOf(
   return { version, host, maxRequestBodyBytes, audit, evals, console: deps.consoleDir !== undefined };
 }
 
-/** What this host serves, and nothing that it does not: a family that is off leaves no trace. */
+/** The surfaces that this host serves, and no others: a family that is off is absent. */
 export function discoveryDocument(discovered: Discovered): Discovery {
   const { host, version, fixtures } = discovered;
   const { capabilities, runtimeCapabilities } = host;
@@ -53,7 +52,7 @@ export function discoveryDocument(discovered: Discovered): Discovery {
     ...(capabilities.has("pauseResume")
       ? { runs: { pauseResume: { supported: true, drainPolicies: [...DRAIN_POLICIES] } } }
       : {}),
-    // Who is told of a gate is left to webhooks and the inbox.
+    // Notifications of gates are sent by webhooks and the inbox, without audience rules.
     interrupt: { approverRouting: { supported: true, refKinds: ["group", "role"], audience: false } },
     authorization: {
       supported: true,
@@ -115,7 +114,7 @@ function orchestrationOf(capabilities: Host["capabilities"]): Pick<Discovery, "m
         version: 2,
         confidenceEscalationFloor: CONFIDENCE_FLOOR,
         confidenceEscalationInterruptKind: "clarification",
-        // Workers run one after the other, so no two of them ever write at the same time.
+        // Workers run one after the other, so that two of them never write at the same time.
         crossChildMemoryConcurrency: "strict",
       },
     },
@@ -124,14 +123,14 @@ function orchestrationOf(capabilities: Host["capabilities"]): Pick<Discovery, "m
 
 function bundlesOf(capabilities: Host["capabilities"]): Pick<Discovery, "debugBundle" | "observability"> {
   if (!capabilities.has("debugBundle")) return {};
-  const seam = { observability: { testSeams: { debugBundleExport: true as const } } };
-  return { debugBundle: { supported: true }, ...(capabilities.has("conformanceSeams") ? seam : {}) };
+  const conformance = { observability: { testSeams: { debugBundleExport: true as const } } };
+  return { debugBundle: { supported: true }, ...(capabilities.has("conformanceSeams") ? conformance : {}) };
 }
 
 function limitsOf({ host: { limits }, maxRequestBodyBytes }: Discovered): Discovery["limits"] {
   const { maxNodeExecutions, maxRunDurationMs } = limits;
   return {
-    // The protocol requires these three of everyone. They bound what models are asked, and none is served.
+    // The protocol requires these three of every host. They limit requests to models, and this host serves none.
     clarificationRounds: 3,
     schemaRounds: 2,
     envelopesPerTurn: 5,

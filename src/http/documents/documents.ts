@@ -17,7 +17,7 @@ import { openApiDocument } from "./openapi.ts";
 
 type DocumentOperation = "getDiscovery" | "getOpenApi" | "getAsyncApi" | "listSchemas" | "getSchema";
 
-/** The public documents. Each is text with a validator; what cannot change is made once, when it is first asked for. */
+/** The public documents. Each is text with an ETag; a document that cannot change is made once, at its first request. */
 export function documentRoutes(deps: HttpDeps): Record<DocumentOperation, Handler> {
   const { version } = deps;
   return {

@@ -29,7 +29,7 @@ import * as workflow from "../../protocol/workflows/workflow.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Things that stand inside others; wherever their text occurs it is replaced by a reference. */
+/** Schemas inside others: each occurrence of their text is replaced by a reference. */
 const PARTS = {
   RunStatus: RunStatusSchema,
   RunError,

@@ -1,8 +1,10 @@
 import { baselineFileOf } from "../../formats/evals/baseline-file.ts";
 import type { OperationId } from "../../protocol/operations.ts";
-import { QUEUE_EXAMPLES } from "./queue-examples.ts";
-import { REVIEW_EXAMPLES } from "./review-examples.ts";
-import { TAPE_EXAMPLES } from "./tape-examples.ts";
+
+const TAPE = [
+  '{"type":"header","version":1,"harn_version":"0.9.0"}',
+  '{"type":"record","seq":0,"virtual_time_ms":1767225600000,"monotonic_ms":0,"kind":{"kind":"clock_sleep","duration_ms":100}}',
+];
 
 /** Short bodies to try a route with. */
 export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
@@ -58,9 +60,33 @@ export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
     sidecar: '{"type":"header","schema_version":1}\n{"type":"annotation","id":"a1","event_id":0,"kind":"correct"}\n',
     dryRun: true,
   },
-  ...QUEUE_EXAMPLES,
-  ...TAPE_EXAMPLES,
-  ...REVIEW_EXAMPLES,
+  createQueue: {
+    name: "weekly",
+    query: { workflowId: "greet", sample: 0.1 },
+    judgment: { kind: "label", labels: ["pass", "fail"] },
+    reviewersRequired: 2,
+  },
+  updateQueue: { revision: 1, description: "Is the greeting polite?", leaseSeconds: 600 },
+  addQueueItems: { items: [{ runId: "run-01k2v6w0d9q3c5x7m8n4p2r1st" }] },
+  nextQueueItem: {},
+  judgeQueueItem: { value: "pass", note: "Polite, and it names her." },
+  renewQueueItem: { leaseSeconds: 600 },
+  releaseQueueItem: {},
+  skipQueueItem: { reason: "I wrote the prompt." },
+  requeueItem: { reason: "The question was unclear." },
+  closeQueueItem: { reason: "A run of the load test." },
+  adjudicateItem: { value: "fail", note: "It names another person." },
+  importTape: { tape: `${TAPE.join("\n")}\n`, name: "nightly.tape", agentId: "writer" },
+  storeTapeBody: {
+    hash: "d74981efa70a0c880b8d8c1985d075dbcbf679b99a5f9914e5aaf96b831a9e24",
+    base64: "aGVsbG8gd29ybGQ=",
+  },
+  runReview: {
+    protocol_version: "1.2",
+    iteration: 1,
+    artifact: { media_type: "text/markdown", content: "# Plan\n\nTODO: write it\n" },
+  },
+  annotateRemark: { runId: "run-01k2v6w0d9q3c5x7m8n4p2r1st" },
   calibrateJudge: { suite: "acme.support.evals.tone@1.0.0", runIds: ["run-01k2v6w0d9q3c5x7m8n4p2r1st"] },
   judgeEvalTask: { label: "pass", note: "Other words, and as right." },
   addTaskFromRun: { runId: "run-01k2v6w0d9q3c5x7m8n4p2r1st", suite: "acme.support.evals.refunds" },

@@ -2,22 +2,22 @@ import type { JsonSchema } from "./named-schemas.ts";
 
 /** Tags in the order a reader meets them. */
 export const TAGS: Readonly<Record<string, string>> = {
-  discovery: "What the host serves, readable without a key.",
+  discovery: "Documents about the host, readable without a key.",
   workflows: "Definitions that runs are started from.",
   runs: "Starting, reading and stopping runs.",
-  interrupts: "What runs wait for, the inbox of those who decide it, and how gates have fared.",
+  interrupts: "Interrupts that runs wait for, the inbox of people who decide them, and statistics of gates.",
   events: "Following runs and the inbox; docs/asyncapi.json describes the frames.",
   annotations: "Judgments on runs.",
-  tapes: "Runs that were recorded elsewhere, and judgments as files beside runs.",
+  tapes: "Runs that were recorded elsewhere, and judgments of runs as files.",
   reviews: "Peer reviews between agents, by the Agent Feedback Protocol.",
   agents: "The agents that are installed here.",
-  deployments: "Which version of an agent serves, and what has to hold before another one does.",
-  evals: "Suites that agents are evaluated with, what evaluations came to, and the baselines they are compared with.",
-  artifacts: "What runs made.",
+  deployments: "Which version of an agent serves, and the conditions of changing it.",
+  evals: "Suites that agents are evaluated with, results of evaluations, and the baselines they are compared with.",
+  artifacts: "Files that runs made.",
   audit: "The tenant's audit chain.",
   keys: "API keys of the tenant.",
   webhooks: "Events posted to a URL, signed.",
-  operations: "For those who run the host.",
+  operations: "For operators of the host.",
 };
 
 /** Request headers with a meaning of their own. */
@@ -62,7 +62,7 @@ export const HEADERS: Readonly<Record<string, JsonSchema>> = {
     schema: { type: "string", const: "true" },
   },
   EventReplayed: {
-    description: "Present when this is the answer that was given to the same event before.",
+    description: "Present when this is the response that the same event received before.",
     schema: { type: "string", const: "true" },
   },
   ReviewSession: {

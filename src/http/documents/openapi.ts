@@ -22,7 +22,7 @@ export function openApiDocument(version: string): JsonSchema {
       version,
       summary: "An OpenWOP host with durable runs, gates, annotations, evaluations and reviews.",
       description:
-        "Every answer that is no success is an ErrorEnvelope. Every answer carries X-Request-Id and OpenWOP-Version.",
+        "Every response that is no success is an ErrorEnvelope. Every response carries X-Request-Id and OpenWOP-Version.",
     },
     servers: [{ url: "/", description: "This host" }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
@@ -144,7 +144,9 @@ function successes(id: OperationId, operation: Operation): Record<string, JsonSc
     content: contentOf(id, operation),
   };
   return {
-    ...(id === "registerWorkflow" ? { "200": { ...answer, description: "The same definition stood already." } } : {}),
+    ...(id === "registerWorkflow"
+      ? { "200": { ...answer, description: "The same definition was registered already." } }
+      : {}),
     [String(success.status)]: answer,
     ...(otherwise === undefined ? {} : { [String(otherwise.status)]: otherwiseOf(otherwise, headers) }),
     ...(etag === undefined ? {} : { "304": { description: "Not changed.", headers: etag } }),

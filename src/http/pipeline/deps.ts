@@ -6,43 +6,42 @@ import type { Host } from "../../engine/host.ts";
 import type { Authenticator } from "../../engine/identity/authenticate.ts";
 import type { Authorizer } from "../../engine/identity/roles.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";
-import { REQUEST_BYTES_MAX } from "../../formats/reviews/request.ts";
 import type { EventRoutes } from "../routes/events.ts";
 import type { Sample } from "../routes/metrics.ts";
 import type { ReviewService } from "../routes/reviews.ts";
 
-/** Everything the HTTP side is given. Built where the process is wired. */
+/** The dependencies of the HTTP side. Built where the process is wired. */
 export interface HttpDeps {
   readonly host: Host;
   readonly settings: HttpSettings;
   readonly log: Log;
-  /** For lines that are clean already, see `request-log.ts`. Absent: they go to `log`. */
+  /** For lines that are cleaned of secrets already (`request-log.ts`). Absent: they go to `log`. */
   readonly requestLog?: Log;
-  /** Of the package; shown by discovery and in the API documents. */
+  /** The version of the package; shown by discovery and in the API documents. */
   readonly version: string;
   readonly authenticator: Pick<Authenticator, "authenticate" | "cacheMs">;
   readonly authorizer: Pick<Authorizer, "authorize" | "decide">;
-  /** Whose key signs the checkpoints, and how often it does. */
+  /** The key that signs the checkpoints, and how often it does. */
   readonly audit: AuditSettings;
   readonly events: EventRoutes;
   readonly reviews: ReviewService;
-  /** Agents, and what evaluations of them need. */
+  /** Agents, and the services of their evaluations. */
   readonly evals: EvalServices;
-  /** Answers that a conformance suite staged; absent where the seams are off. */
+  /** Answers that a conformance suite staged; absent where its routes are off. */
   readonly mocks?: MockPrograms;
-  /** Whose packs are installed. */
+  /** The publishers whose packs are installed. */
   readonly trust: PackTrust;
   /** The built console. Absent: it is not served. */
   readonly consoleDir?: string;
-  /** Ids of the workflows that discovery lists as fixtures; asked only while the conformance seams are on. */
+  /** Ids of the workflows that discovery lists as fixtures; read only while the conformance routes are on. */
   fixtures?(): Promise<readonly string[]>;
-  /** Further metrics of this process: the worker's, the store's. Asked at every scrape. */
+  /** Further metrics of this process, such as the worker's and the store's; read at every scrape. */
   samples?(): readonly Sample[];
 }
 
 export interface AuditSettings {
   readonly verifier: AuditVerifier;
-  /** What was signed so far, kept outside the database. */
+  /** The last signed state of each chain, kept outside the database. */
   readonly anchors?: Pick<Anchors, "read">;
   readonly intervalEntries: number;
   readonly intervalSeconds: number;
@@ -56,7 +55,7 @@ export interface Log {
 }
 
 export interface HttpSettings {
-  /** The address that others know this host by, where it is not the one of the request. */
+  /** The address under which others reach this host, where it is not the one of the request. */
   readonly publicUrl?: string;
   readonly maxRequestBodyBytes: number;
   /** Of requests that bring a tape, or a body of one. */
@@ -78,20 +77,3 @@ export interface HttpSettings {
   readonly idleConnectionMs: number;
   readonly shutdownGraceMs: number;
 }
-
-export const HTTP_DEFAULTS: HttpSettings = {
-  maxRequestBodyBytes: 1_048_576,
-  maxTapeBytes: 67_108_864,
-  maxReviewBytes: REQUEST_BYTES_MAX,
-  maxPackBytes: 16_777_216,
-  maxJsonDepth: 64,
-  maxJsonElements: 100_000,
-  rateLimit: 0,
-  maxConnections: 10_000,
-  maxHeaderBytes: 16_384,
-  headersTimeoutMs: 15_000,
-  requestTimeoutMs: 30_000,
-  // Longer than the minute for which proxies usually keep theirs: whoever closes first must not be us.
-  idleConnectionMs: 72_000,
-  shutdownGraceMs: 10_000,
-};

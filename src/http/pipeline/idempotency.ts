@@ -1,18 +1,17 @@
-import { createHash } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Host } from "../../engine/host.ts";
 import { bearerOf } from "../../engine/identity/authenticate.ts";
 import { RecordedOutcome } from "../../engine/shared/recorded-outcome.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Operation } from "../../protocol/operation.ts";
 import type { IdempotencyKey, IdempotencyOutcome, IdempotencyRecord } from "../../store/port/store.ts";
-import type { Reply } from "./reply.ts";
-import { errorReply, isForClient, serialize, type Written } from "./reply.ts";
-import { fillPath } from "./route-pattern.ts";
-import { openReply, sealReply } from "./seal-reply.ts";
+import { fillPath } from "./read-url.ts";
+import { errorReply, isForClient, type Reply, serialize, type Written } from "./reply.ts";
 
 /** A request under its idempotency key. */
 export interface Keyed extends IdempotencyKey {
@@ -25,10 +24,10 @@ export interface Keyed extends IdempotencyKey {
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** The key as it is stored: one that looks like a secret is told from others by its hash. */
+/** The key as it is stored: a key that looks like a secret is stored as its hash. */
 export function checkedKey(header: string, { scrubText }: Pick<Scrubber, "scrubText">): string {
   if (KEY.test(header)) return scrubText(header) === header ? header : hashed(header);
-  throw new AppError("validation_error", { problem: "Idempotency-Key must be 1 to 255 printable ASCII characters" });
+  throw validationError("Idempotency-Key must be 1 to 255 printable ASCII characters");
 }
 
 function hashed(key: string): string {
@@ -36,13 +35,13 @@ function hashed(key: string): string {
 }
 
 /**
- * Of everything in the request that decides what happens. Two ways to write the same JSON value are one request. `by`
- * is given where it matters who asks: the same vote of somebody else is another vote.
+ * The digest of all parts of a request that determine its effect. Two spellings of the same JSON value are one request. `by` is the
+ * principal or key where it matters: the same vote of another person is another vote.
  */
 export function digestOf(body: unknown, dedup: string | undefined, by?: string, query: object = {}): string {
-  const asked = Object.keys(query).length === 0 ? [] : [{ query }];
+  const more = [...(by === undefined ? [] : [by]), ...(Object.keys(query).length === 0 ? [] : [{ query }])];
   return createHash("sha256")
-    .update(canonicalJson([body, dedup ?? null, ...(by === undefined ? [] : [by]), ...asked]))
+    .update(canonicalJson([body, dedup ?? null, ...more]))
     .digest("hex");
 }
 
@@ -62,44 +61,38 @@ export function keyedRequest(
 ): Keyed | undefined {
   const header = headers["idempotency-key"];
   if (operation.idempotent === undefined || header === undefined) return undefined;
-  const dedup = headers["x-dedup"];
-  // Keys of one workspace must not meet those of another, which could not see what is replayed.
+  const dedup = headers["x-dedup"]?.toString();
+  // Keys of one workspace are apart from those of others, which may not see the replayed response.
   const place = caller.workspace === undefined ? "" : ` in ${caller.workspace}`;
   return {
     tenant: caller.tenant,
     operation: `${operation.method} ${fillPath(operation.path, params)}${place}`,
     key: checkedKey(String(header), scrubber),
-    digest: digestOf(
-      body.value,
-      dedup === undefined ? undefined : String(dedup),
-      askerOf(operation, caller),
-      query as object | undefined,
-    ),
+    digest: digestOf(body.value, dedup, requesterOf(operation, caller), query as object | undefined),
     ...(operation.sealsReply === true ? { sealedWith: bearerOf(headers.authorization) ?? "" } : {}),
     ...(operation.idempotent === "many" ? { leaseOwner: newId("req") } : {}),
   };
 }
 
-const ASKER_MATTERS: readonly Operation["access"][] = [
+const REQUESTER_MATTERS: readonly Operation["access"][] = [
   "approvals:respond",
   "runs:annotate",
   "webhooks:manage",
   "suites:write",
-  // Where the scope depends on the body, the handler asks for it; what was answered to one is not for another.
+  // The handler checks a scope that depends on the body, so the response to one principal is not for another.
   "authenticated",
 ];
 
-/** Who asks is part of an answer to a gate and of a judgment; the secret of a webhook is for its registrant. */
-function askerOf({ sealsReply, access }: Operation, { principal, keyId }: Caller): string | undefined {
-  // Another key of the same principal could not open what was recorded.
+/** The requester is part of a vote and of a judgment; the secret of a webhook is for its registrant only. */
+function requesterOf({ sealsReply, access }: Operation, { principal, keyId }: Caller): string | undefined {
+  // Another key of the same principal could not open the recorded response.
   if (sealsReply === true) return keyId;
-  return ASKER_MATTERS.includes(access) ? principal : undefined;
+  return REQUESTER_MATTERS.includes(access) ? principal : undefined;
 }
 
 /**
- * Runs the request unless its outcome stands already; then that is the answer, byte for byte. A request that makes
- * one commit records its outcome in that commit, so that racing twins are refused there and nothing happens twice. A
- * request that makes several claims its key first.
+ * Runs the request, or replays its recorded outcome byte for byte. A request of one commit records its outcome in that commit, which
+ * refuses a concurrent request with the same key. A request of many commits claims its key first.
  */
 export async function oncePerKey(
   host: Host,
@@ -107,9 +100,9 @@ export async function oncePerKey(
   run: () => Reply | Promise<Reply>,
   wasRecorded: () => boolean,
 ): Promise<Reply> {
-  const standing =
+  const recorded =
     keyed.leaseOwner === undefined ? await lookUp(host, keyed) : await claim(host, keyed, keyed.leaseOwner);
-  if (standing) return replay(standing, keyed);
+  if (recorded) return replay(recorded, keyed);
   try {
     const reply = await run();
     if (reply === "hijacked" || wasRecorded()) return reply;
@@ -119,20 +112,20 @@ export async function oncePerKey(
     if (isForClient(error) && isFinal(error)) {
       return settle(host, keyed, errorReply(error, host.scrubber), "terminal-failure");
     }
-    // What may go better next time must not stand in its way. If even this fails, the claim ends with its lease.
+    // A failure that may not repeat must not block the next attempt. If the release fails, the claim ends with its lease.
     if (keyed.leaseOwner !== undefined) await host.store.releaseIdempotency(keyed, keyed.leaseOwner).catch(() => {});
     throw error;
   }
 }
 
-/** Another key, or other room, and the request is taken. */
-const AGAIN: ReadonlySet<number> = new Set([401, 403, 429]);
+/** Refusals that depend on the key or the load, and not on the request. */
+const OF_CALLER: ReadonlySet<number> = new Set([401, 403, 429]);
 
-/** Refusals that say nothing about the request itself, or that another credential or body would change, are not kept. */
+/** Refusals that do not follow from the request itself, or that another credential or body would change, are not recorded. */
 function isFinal(error: AppError): boolean {
-  // Whoever waits for people, or for room, asks the same thing again.
+  // A client that waits for people, or for room, sends the same request again.
   if (error.details["waiting"] === true || error.details["full"] === true) return false;
-  if (error.mayRetry || error.status >= 500 || AGAIN.has(error.status)) return false;
+  if (error.mayRetry || error.status >= 500 || OF_CALLER.has(error.status)) return false;
   return error.code !== "validation_error" && error.code !== "vote_not_bound";
 }
 
@@ -160,7 +153,7 @@ function replay(record: IdempotencyRecord, keyed: Keyed): Written {
   return { status, raw: body, contentType, headers: { ...own, "openwop-Idempotent-Replay": "true" } };
 }
 
-/** Records an outcome in a commit of its own. Another that stands by now wins. */
+/** Records an outcome in its own commit. An outcome that was recorded meanwhile wins. */
 async function settle(
   host: Host,
   keyed: Keyed,
@@ -193,8 +186,46 @@ export function outcomeOf(
     digest,
     state,
     response: { status: reply.status, headers: { ...reply.headers, "content-type": contentType }, body },
-    ...(leaseOwner === undefined ? {} : { leaseOwner }),
+    ...defined({ leaseOwner }),
     nowMs,
     expiresAtMs: nowMs + host.idempotency.retentionMs,
   };
+}
+
+/**
+ * Encrypts a recorded reply that holds a secret with the API key of the caller: AES-256-GCM under a key derived by HKDF. The host stores only
+ * hashes of API keys, so only a request with the same API key can open the reply.
+ */
+export function sealReply(text: string, apiKey: string): string {
+  const salt = randomBytes(SALT);
+  const nonce = randomBytes(NONCE);
+  const cipher = createCipheriv(CIPHER, keyOf(apiKey, salt), nonce);
+  const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  return `${PREFIX}${Buffer.concat([salt, nonce, cipher.getAuthTag(), sealed]).toString("base64")}`;
+}
+
+/** Throws `idempotency_key_mismatch` where another API key sealed it. */
+export function openReply(stored: string, apiKey: string): string {
+  if (!stored.startsWith(PREFIX)) throw new AppError("idempotency_key_mismatch");
+  const bytes = Buffer.from(stored.slice(PREFIX.length), "base64");
+  const nonceAt = SALT;
+  const tagAt = nonceAt + NONCE;
+  const textAt = tagAt + TAG;
+  try {
+    const opener = createDecipheriv(CIPHER, keyOf(apiKey, bytes.subarray(0, nonceAt)), bytes.subarray(nonceAt, tagAt));
+    opener.setAuthTag(bytes.subarray(tagAt, textAt));
+    return Buffer.concat([opener.update(bytes.subarray(textAt)), opener.final()]).toString("utf8");
+  } catch (error) {
+    throw new AppError("idempotency_key_mismatch", {}, { cause: error });
+  }
+}
+
+const CIPHER = "aes-256-gcm";
+const PREFIX = "sealed:1:";
+const SALT = 16;
+const NONCE = 12;
+const TAG = 16;
+
+function keyOf(apiKey: string, salt: Buffer): Buffer {
+  return Buffer.from(hkdfSync("sha256", apiKey, salt, "assay idempotency reply", 32));
 }

@@ -1,6 +1,6 @@
 /**
- * Where a text stops being JSON, as an offset into it. Asked only after JSON.parse has refused the text, because its
- * own complaint quotes what was sent and does not always say where. Recursion is bounded: depth was checked before.
+ * The offset at which a text stops being JSON. Computed only after JSON.parse has refused the text, because the error of JSON.parse
+ * quotes the text and does not always name the place. Recursion is bounded: depth was checked before.
  */
 export function whereJsonBreaks(text: string): number {
   const end = afterSpace(text, 0);
@@ -8,7 +8,7 @@ export function whereJsonBreaks(text: string): number {
   return value < 0 ? ~value : afterSpace(text, value);
 }
 
-/** Offsets are positive while the text holds; `~offset` is the place where it broke. */
+/** The offset up to which the text is JSON; `~offset` where it stops being JSON. */
 type Place = number;
 
 const SPACE = /[ \t\n\r]*/y;

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Authenticator } from "../../engine/identity/authenticate.ts";
+import type { Authorizer } from "../../engine/identity/roles.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Scope } from "../../protocol/identity/scopes.ts";
 import type { Store } from "../../store/port/store.ts";
-import { type Admission, type AdmissionDeps, admitAgain } from "./admission.ts";
 
 export interface KeyWatchDeps extends AdmissionDeps {
   readonly store: Pick<Store, "onChange">;
@@ -17,18 +19,18 @@ interface Watched {
 const EVERY_MS = { least: 100, most: 1000 } as const;
 
 export interface KeyWatchOptions {
-  /** Changes within this time lead to one check: also about how long a revoked key may keep its answers open. */
+  /** Changes within this time lead to one check, so a revoked key may keep its streams open for about as long. */
   readonly gatherMs?: number;
 }
 
-/** Keys that are checked before other work is let in. */
+/** Keys that are checked in one turn of the event loop. */
 const KEYS_AT_ONCE = 50;
 
 /**
- * An answer that stays open outlives the checks it began with. So they are made again while it does: when keys or roles
- * change, and from time to time, which notices an expiry and a change that nobody was told of. One check for all that
- * a key holds open. Checks of all keys are made one after the other, at most every `gatherMs` and with other work in between: a tenant
- * that changes keys while it holds thousands of streams open holds up no other.
+ * Repeats the checks of admission for responses that stay open: when keys or roles change, and at an interval, which finds expired
+ * keys and changes whose notification was lost. One check serves all responses of a key. Checks of all keys are made one after the other,
+ * at most every `gatherMs` and with other work in between, so that a tenant that changes keys while it holds thousands of streams
+ * open delays no other tenant.
  */
 export class KeyWatch {
   readonly #deps: KeyWatchDeps;
@@ -49,7 +51,7 @@ export class KeyWatch {
     });
   }
 
-  /** `refused` is told when the caller would no longer be let in. Returns what ends the watching. */
+  /** Calls `refused` when the caller would no longer be admitted. Returns what ends the watching. */
   watch(admission: Admission, refused: (error: AppError) => void): () => void {
     const { caller, scopes } = admission;
     const name = JSON.stringify([caller.keyId, caller.tenant, caller.workspace, ...scopes]);
@@ -62,16 +64,16 @@ export class KeyWatch {
       watched.refused.delete(refused);
       if (watched.refused.size > 0 || this.#watched.get(name) !== watched) return;
       this.#watched.delete(name);
-      if (this.#watched.size === 0) this.#rest();
+      if (this.#watched.size === 0) this.#stop();
     };
   }
 
   close(): void {
     this.#stopListening();
-    this.#rest();
+    this.#stop();
   }
 
-  #rest(): void {
+  #stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
     clearTimeout(this.#due);
@@ -88,7 +90,7 @@ export class KeyWatch {
     this.#due = due;
   }
 
-  /** A change from here on leads to another check: this one may have passed its key by. */
+  /** A change from here on leads to another check, because this one may have read its key already. */
   #begin(due: NodeJS.Timeout): Promise<void> {
     if (this.#due !== due) return Promise.resolve();
     this.#due = undefined;
@@ -109,9 +111,33 @@ export class KeyWatch {
     try {
       await admitAgain(this.#deps, admission);
     } catch (error) {
-      // A database that is away says nothing about the key.
+      // An error of the database says nothing about the key.
       if (!(error instanceof AppError) || (error.status !== 401 && error.status !== 403)) return;
-      for (const tell of [...refused]) tell(error);
+      for (const refuse of [...refused]) refuse(error);
     }
   }
+}
+
+/** The credentials and scopes that a request was admitted with. */
+export interface Admission {
+  readonly authorization: string | undefined;
+  readonly caller: Caller;
+  readonly scopes: readonly Scope[];
+}
+
+export interface AdmissionDeps {
+  readonly authenticator: Pick<Authenticator, "authenticate">;
+  readonly authorizer: Pick<Authorizer, "authorize">;
+}
+
+/** The caller with its present roles and scopes, after time has passed. Throws where the request would be refused by now. */
+export async function admitAgain(
+  { authenticator, authorizer }: AdmissionDeps,
+  { authorization, caller, scopes }: Admission,
+): Promise<Caller> {
+  const now = await authenticator.authenticate(authorization);
+  // A key that was moved to another tenant or workspace is another key.
+  if (now.tenant !== caller.tenant || now.workspace !== caller.workspace) throw new AppError("unauthenticated");
+  for (const scope of scopes) await authorizer.authorize(now, scope);
+  return now;
 }

@@ -11,13 +11,12 @@ import { errorWhenOff, type Operation } from "../../protocol/operation.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { parse, type TSchema } from "../../protocol/schema.ts";
 import type { RouteStats } from "../routes/metrics.ts";
-import { admitAgain } from "./admission.ts";
-import type { ArrivalRoom } from "./arrival-room.ts";
-import type { BodyRoom } from "./body-room.ts";
+import type { ArrivalRoom, BodyRoom } from "./body-room.ts";
 import type { HttpDeps, HttpSettings } from "./deps.ts";
 import type { Handler } from "./handler.ts";
 import { keyedRequest, oncePerKey } from "./idempotency.ts";
 import type { KeyWatch } from "./key-watch.ts";
+import { admitAgain } from "./key-watch.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import {
   type Admit,
@@ -28,7 +27,7 @@ import {
   readRawBody,
   readTextBody,
 } from "./read-body.ts";
-import { queryReader } from "./read-query.ts";
+import { queryReader } from "./read-url.ts";
 import type { Reply, Written } from "./reply.ts";
 import { errorReply, internalError, isForClient } from "./reply.ts";
 import { Context } from "./request-context.ts";
@@ -52,7 +51,7 @@ export interface Route {
   readonly operation: Operation;
   readonly handler: Handler;
   readonly stats: RouteStats;
-  /** Told with every refusal of the body. */
+  /** Details of every refusal of the body. */
   readonly bodyDetails?: ErrorDetails;
 }
 
@@ -63,9 +62,9 @@ const NO_SCOPE: readonly Operation["access"][] = ["public", "authenticated"];
 const NO_BODY: Body = { value: {}, text: "" };
 
 /**
- * Everything between the socket and a handler, in the order the protocol asks for: who calls (401), how often (429),
- * whether the host serves it (404, 501), whether they may (403), whether what they name is theirs (404), whether the
- * request makes sense (400). Key and scopes are checked once more when the body is there. What depends on the operation alone is decided here, once.
+ * All checks between the socket and a handler, in the order of the protocol: authentication (401), rate (429), whether the host serves the
+ * route (404, 501), scope (403), whether the named run is visible (404), query and body (400). Key and scopes are checked once more when the
+ * body has arrived. Whatever depends on the operation alone is computed here, once.
  */
 export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
   const {
@@ -91,7 +90,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     maxDepth: settings.maxJsonDepth,
     maxElements: settings.maxJsonElements,
   };
-  // What a path parameter selects is somebody's, whoever may ask.
+  // Responses to paths with parameters are per caller: never cached.
   const cacheControl = access === "public" && !operation.path.includes("{") ? "no-cache" : "no-store";
   const streams = success.contentType === "text/event-stream";
   const writesItself = operation.tag === "events";
@@ -155,7 +154,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       room.release();
       const answered = refusal(error, requestId);
       if (answered === undefined) return;
-      // A handler that writes to the socket itself may fail halfway: then there is no taking back.
+      // A handler that writes to the socket itself may fail halfway: then no other response can be sent.
       if (reply.raw.headersSent) reply.raw.destroy();
       else send(reply.raw, answered, sending);
       finish(answered.status);
@@ -174,12 +173,12 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     }
   }
 
-  /** The caller to act for. The body, and room for it, may have taken minutes: its key may be revoked by now, its roles others. */
+  /** The caller as of now. The body, and the wait for room, may have taken minutes: the key may be revoked, the roles changed. */
   async function admitAfterBody(request: FastifyRequest, caller: Caller, room: RequestRoom): Promise<Caller> {
     const { authorization } = request.headers;
     const noted = { authorize: (now: Caller, scope: Scope) => authorize(request, now, scope) };
     const now = await admitAgain({ authenticator, authorizer: noted }, { authorization, caller, scopes });
-    // A stream lasts: it makes room for the first read only, and must not keep it from others.
+    // A stream is long: it takes room for its first read only, and must not keep it from others.
     return writesItself ? now : withRoom(now, room);
   }
 
@@ -192,7 +191,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     let release = () => {};
     try {
       return await runWithin(request, reply, caller, room, async (bytes) => {
-        // Whole files have a room of their own.
+        // Whole files have their own room.
         if (files === undefined || bytes <= settings.maxRequestBodyBytes)
           release = await bodyRoom.take(bytes, caller?.tenant);
       });
@@ -215,7 +214,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     const early =
       reader && (bodySchema === undefined ? { found: await lookUp(reader) } : await unlessLarge(reader, lookUp));
     if (writesItself) room.release();
-    // Where a token is the credential, it comes before the body like any other.
+    // Where a token is the credential, it is checked before the body like any other credential.
     if (params["token"] !== undefined) host.tokens.read(params["token"]);
     const query = readQuery?.(request.raw.url ?? "");
     const body = takesBody ? await bodyOf(request, admit, admitted) : NO_BODY;
@@ -251,7 +250,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     const within = { ...limits, hold: arrival.hold };
     try {
       if (operation.takesPack === true) return await readArchiveBody(raw, within, admit);
-      // A review lasts: it would keep its room from others while a model thinks.
+      // A review is long: it would keep its room from others while a model works.
       if (operation.takesReview === true) return await readRawBody(raw, within);
       if (operation.takesText === true) return await readTextBody(raw, within, admit);
       return await readBody(raw, within, admit);
@@ -266,13 +265,13 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     return undefined;
   }
 
-  /** For answers that take their time: tells when the caller's key would no longer open this route. */
+  /** For long responses: calls `refused` when the caller's key would no longer be admitted to this route. */
   function watchKey(request: FastifyRequest, caller: Caller | undefined, refused: (error: AppError) => void) {
     if (caller === undefined || scopes.length === 0) return () => {};
     return keyWatch.watch({ authorization: request.headers.authorization, caller, scopes }, refused);
   }
 
-  /** Undefined when there is nobody left to tell. */
+  /** Undefined when the client has disconnected. */
   function refusal(error: unknown, requestId: string): Written | undefined {
     if (error instanceof ClientGone) return undefined;
     if (isForClient(error)) {
@@ -303,7 +302,7 @@ function checkBody(schema: TSchema, value: unknown, more: ErrorDetails | undefin
   }
 }
 
-/** The seams answer for runs that do not exist; every other route that names a run is about one. */
+/** Conformance routes accept ids of runs that do not exist; every other route that names a run is about one. */
 function namesRun({ path, capability }: Operation): boolean {
   return path.includes("{runId}") && capability !== "conformanceSeams";
 }

@@ -10,8 +10,8 @@ interface Bucket {
 const SWEEP_AT = 10_000;
 
 /**
- * A token bucket per key, in this process only: it protects the process, it is no quota. A bucket holds one second's
- * worth. Throws `rate_limited`.
+ * A token bucket per key, which holds the requests of one second. It protects this process and is no quota across processes. Throws
+ * `rate_limited`.
  */
 export function rateLimit(perSecond: number, nowMs: () => number): RateLimit | undefined {
   if (perSecond === 0) return undefined;
@@ -38,7 +38,7 @@ export function rateLimit(perSecond: number, nowMs: () => number): RateLimit | u
     return bucket;
   }
 
-  /** A bucket not touched for a second is full, and so the same as none. */
+  /** A bucket that was not used for a second is full, which equals no bucket. */
   function forgetFull(atMs: number): void {
     for (const [keyId, bucket] of buckets) if (atMs - bucket.atMs >= 1000) buckets.delete(keyId);
   }

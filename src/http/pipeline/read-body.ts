@@ -4,12 +4,12 @@ import { ownTurn } from "../../engine/worker/pauses.ts";
 import { type JsonLimits, measureJson } from "../../formats/json/json-limits.ts";
 import { repeatedMember } from "../../formats/json/repeated-member.ts";
 import { GrowingBytes } from "../../formats/text/growing-bytes.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import { whereJsonBreaks } from "./json-syntax.ts";
 
 export interface ByteLimits {
   readonly maxBytes: number;
-  /** Told how many bytes are held of a body on its way. Throws when there is no room for them. */
+  /** Sets how many bytes of an arriving body are held. Throws when there is no room for them. */
   hold?(bytes: number): void;
 }
 
@@ -18,7 +18,7 @@ export interface BodyLimits extends JsonLimits, ByteLimits {}
 export interface Body {
   readonly value: unknown;
   readonly text: string;
-  /** As it came, where that is what counts. */
+  /** The bytes as received, for handlers that read them. */
   readonly bytes?: Uint8Array;
 }
 
@@ -28,8 +28,8 @@ const NOTHING: Body = { value: {}, text: "" };
 export type Admit = (bytes: number) => Promise<void>;
 
 /**
- * The body as JSON, or `{}` when there is none. Fastify does not read it for us: it would do so before the caller is
- * known, and answer in its own words.
+ * The body as JSON, or `{}` when there is none. Fastify does not read it: it would do so before the caller is known, and send
+ * its own error messages.
  */
 export async function readBody(request: IncomingMessage, limits: BodyLimits, admit?: Admit): Promise<Body> {
   const bytes = await readBytes(request, limits);
@@ -39,7 +39,7 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits, adm
   return bytes.length > LARGE_BODY ? parseLargeBody(bytes, limits) : parseBody(bytes, limits);
 }
 
-/** Bodies of more bytes are read in steps, with other work in between. */
+/** Larger bodies are read in steps, with other work in between. */
 const LARGE_BODY = 1_048_576;
 
 async function parseLargeBody(bytes: Buffer, limits: JsonLimits): Promise<Body> {
@@ -51,7 +51,7 @@ async function parseLargeBody(bytes: Buffer, limits: JsonLimits): Promise<Body> 
   }
 }
 
-/** JSON that the handler reads itself. */
+/** JSON that the handler parses. */
 export async function readTextBody(request: IncomingMessage, limits: ByteLimits, admit?: Admit): Promise<Body> {
   const bytes = await readBytes(request, limits);
   if (bytes.length > 0) requireJsonType(request);
@@ -59,7 +59,7 @@ export async function readTextBody(request: IncomingMessage, limits: ByteLimits,
   return { ...NOTHING, bytes };
 }
 
-/** A body that is handed on as it is. The protocol it belongs to has names of its own for what can be wrong with it. */
+/** A body of the Agent Feedback Protocol, which has its own names for errors. */
 export async function readRawBody(request: IncomingMessage, limits: ByteLimits): Promise<Body> {
   requirePlain(request);
   try {
@@ -70,7 +70,7 @@ export async function readRawBody(request: IncomingMessage, limits: ByteLimits):
   }
 }
 
-/** A file that the handler opens itself. */
+/** An archive that the handler opens. */
 export async function readArchiveBody(request: IncomingMessage, limits: ByteLimits, admit?: Admit): Promise<Body> {
   requirePlain(request);
   const bytes = await readBytes(request, limits);
@@ -78,7 +78,7 @@ export async function readArchiveBody(request: IncomingMessage, limits: ByteLimi
   return { ...NOTHING, bytes };
 }
 
-/** Thrown when the client went away in the middle of its request; there is nobody left to answer. */
+/** Thrown when the client disconnected before its request was complete: no response can be sent. */
 export class ClientGone extends Error {}
 
 const EMPTY = Buffer.alloc(0);
@@ -114,7 +114,7 @@ const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
 function requireJsonType(request: IncomingMessage): void {
   const { headers } = request;
   const type = headers["content-type"];
-  // Compared first, because nearly every client sends exactly this.
+  // Compared first, because nearly every client sends exactly this text.
   const known = type === "application/json" || (type !== undefined && JSON_TYPE.test(type));
   if (!known) throw new AppError("unsupported_media_type");
   requirePlain(request);
@@ -133,7 +133,7 @@ export function parseBody(bytes: Buffer, limits: JsonLimits): Body {
   }
 }
 
-/** Each step goes once through the whole body. */
+/** Each step reads the whole body once. */
 function* bodySteps(bytes: Buffer, limits: JsonLimits): Generator<void, Body> {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) refuse("starts with a byte order mark; remove it");
   if (!isUtf8(bytes)) refuse("is not UTF-8");
@@ -159,10 +159,10 @@ function* bodySteps(bytes: Buffer, limits: JsonLimits): Generator<void, Body> {
 }
 
 function refuse(problem: string): never {
-  throw new AppError("validation_error", { problem: `the body ${problem}` });
+  throw validationError(`the body ${problem}`);
 }
 
-/** Where, not what: the body may hold secrets. */
+/** The place and not the text: the body may hold secrets. */
 function placeIn(text: string, offset: number): string {
   const before = text.slice(0, offset);
   const line = before.split("\n").length;
@@ -172,14 +172,13 @@ function placeIn(text: string, offset: number): string {
 
 interface Unusable {
   readonly problem: string;
-  /** Filled from the inside out, since a path is only worth building when something is wrong. */
+  /** Filled from the inside out, so that a path is built only where there is a problem. */
   readonly path: (string | number)[];
 }
 
 /**
- * What JSON.parse lets through and nothing after it could keep: half a surrogate pair and numbers beyond the range
- * of doubles have no canonical form, PostgreSQL has no text with a NUL in it, and a member called `__proto__` becomes
- * something else when it is copied.
+ * Values that JSON.parse accepts and that cannot be stored: half a surrogate pair and numbers beyond the range of doubles have no
+ * canonical form, PostgreSQL has no text with a NUL in it, and a copy of a member called `__proto__` sets the prototype.
  */
 function findUnusable(value: unknown): Unusable | undefined {
   switch (typeof value) {

@@ -4,14 +4,13 @@ import { pipeline } from "node:stream/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Recorder } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
+import { PROTOCOL_VERSION, VERSION_HEADER } from "../../protocol/discovery.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import { STREAM_DEFAULTS } from "../streams/stream-settings.ts";
-import { cutWhenStalled } from "./cut-when-stalled.ts";
+import { STREAM_DEFAULTS } from "../streams/stream-room.ts";
+import { cutWhenStalled } from "./connections.ts";
 import type { RequestContext } from "./handler.ts";
 import { type Keyed, outcomeOf } from "./idempotency.ts";
-import { VERSION_HEADER } from "./protocol-version.ts";
 import type { Body } from "./read-body.ts";
 import type { LongAnswer, Reply } from "./reply.ts";
 
@@ -29,7 +28,7 @@ export class Context implements RequestContext {
   readonly bodyBytes: Uint8Array;
   readonly headers: IncomingHttpHeaders;
   readonly reply: FastifyReply;
-  /** Whether a command was given the outcome to commit with its change. */
+  /** Whether a command has the outcome to commit with its change. */
   recorded = false;
   readonly watchKey: RequestContext["watchKey"];
   readonly report: RequestContext["report"];
@@ -77,7 +76,7 @@ export class Context implements RequestContext {
       "x-request-id": this.requestId,
     };
     response.writeHead(200, { "content-type": contentType, [VERSION_HEADER]: PROTOCOL_VERSION, ...headers });
-    // Not awaited: the caller learns from the response itself how it ends.
+    // Not awaited: the client sees by the response how it ends.
     pipeline(Readable.from(pieces), response).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") this.report(error);
     });

@@ -8,10 +8,10 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 
-/** Requests begun in one turn of the event loop: some milliseconds of work. Later ones wait for the next turn. */
+/** Requests that begin in one turn of the event loop: some milliseconds of work. Later ones wait for the next turn. */
 const BEGUN_PER_TURN = 32;
 
-/** Requests that may wait on one connection. Clients of HTTP seldom pipeline at all; Node parses a chunk of 64 KB in one go, 1,900 requests. */
+/** Requests that may wait on one connection. Few HTTP clients pipeline; Node parses a chunk of 64 KB at once, which may hold 1,900 requests. */
 const WAITING_MAX = 32;
 
 interface Exchange {
@@ -23,13 +23,13 @@ interface Exchange {
 const waitingOn = new WeakMap<Socket, Exchange[]>();
 
 /**
- * A request beyond those that may wait on its connection claims to be an upgrade to another protocol: there Node stops parsing and hands
- * the connection over. The parser offers no other way to stop inside a chunk, and parsing alone held the event loop for a second where
- * sixty connections pipelined. Upgrades that clients ask for are ignored, as without this class.
+ * A request beyond those that may wait on its connection reports an upgrade to another protocol, at which Node stops parsing and hands
+ * over the connection. The parser has no other way to stop inside a chunk, and parsing alone blocked the event loop for a second when
+ * sixty connections pipelined. Upgrades that clients request are ignored, as without this class.
  */
 class BoundedRequest extends IncomingMessage {
   readonly #isBeyond: boolean;
-  #asks: boolean | null = null;
+  #requested: boolean | null = null;
 
   constructor(socket: Socket) {
     super(socket);
@@ -37,12 +37,12 @@ class BoundedRequest extends IncomingMessage {
   }
 
   get upgrade(): boolean | null {
-    return this.#isBeyond || (this.method === "CONNECT" && this.#asks);
+    return this.#isBeyond || (this.method === "CONNECT" && this.#requested);
   }
 
-  /** The constructor of the base class assigns too, before there are fields. */
-  set upgrade(asks: boolean | null) {
-    if (#asks in this) this.#asks = asks;
+  /** The constructor of the base class assigns it before the fields exist. */
+  set upgrade(requested: boolean | null) {
+    if (#requested in this) this.#requested = requested;
   }
 }
 
@@ -51,7 +51,7 @@ export function boundedServer(options: ServerOptions, begin: RequestListener): S
   const queue = new RequestQueue(begin);
   const server = createServer({ ...options, IncomingMessage: BoundedRequest }, queue.take);
   server.on("upgrade", (_request, socket) => {
-    // Node has let go of the connection, and a failed write of the answer under way would end the process.
+    // Node no longer handles errors of the connection; a failed write of the response under way would end the process.
     socket.on("error", () => {});
     socket.destroy();
   });
@@ -89,7 +89,7 @@ class RequestQueue {
   }
 
   #leave(socket: Socket): void {
-    // What waits behind an answer that ends the connection would be done and never answered.
+    // A request behind a response that ends the connection would be processed and never answered.
     const waiting = socket.writable ? waitingOn.get(socket) : undefined;
     const next = waiting?.shift();
     if (next === undefined) waitingOn.delete(socket);

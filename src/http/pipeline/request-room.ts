@@ -3,10 +3,10 @@ import type { RunRoom } from "../../engine/worker/run-room.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 
-/** A client that does not take its answer keeps its room for so long: afterwards the answer waits outside of the heap. */
+/** How long a client that does not read its response keeps its room: afterwards the response waits outside of the heap. */
 const SENDING_MS = 30_000;
 
-/** An `AppError`: stores take others for errors of the database. */
+/** An `AppError`, because stores report all other errors as errors of the database. */
 class LargeRun extends AppError {
   constructor() {
     super("unavailable", { reason: "other large runs are being read" });
@@ -17,7 +17,7 @@ const refuseLarge = async (): Promise<void> => {
   throw new LargeRun();
 };
 
-/** What a read of a run finds; undefined without reading it where the run is large. */
+/** The result of a read of a run; undefined, without reading it, where the run is large. */
 export async function unlessLarge<T>(
   caller: Caller,
   read: (caller: Caller) => Promise<T>,

@@ -10,21 +10,21 @@ export interface ListAnswer {
   readonly after: string;
   /** JSON texts, a page at a time. */
   readonly items: AsyncIterable<readonly string[]>;
-  /** Between two of them; a comma unless told otherwise. */
+  /** The text between two of them; a comma by default. */
   readonly between?: string;
   readonly contentType?: string;
-  /** How long a client may take nothing before it is cut off. */
+  /** How long a client may take nothing before its connection is cut. */
   readonly stallMs?: number;
 }
 
-/** More than this is sent as the client takes it, and never in memory as a whole. */
+/** Longer responses are sent as the client takes them, and are never in memory as a whole. */
 const WHOLE_CHARACTERS = 512 * 1024;
 
 type SendContext = Pick<RequestContext, "stream"> & {
   readonly host: { readonly store: Store };
 };
 
-/** Documents that become text in one go. */
+/** Documents that are serialized at once. */
 const PAGE = 200;
 
 /** A list that is in memory already, a few at a time. */
@@ -37,7 +37,7 @@ export async function* jsonPages(pages: AsyncIterable<readonly unknown[]>): Asyn
   for await (const page of pages) yield page.map((item) => JSON.stringify(item));
 }
 
-/** An answer of any length. One that was cut in the middle cannot be taken for a whole one: its last chunk is missing. */
+/** A response of any length. A truncated one is recognizable: its last chunk is missing. */
 export async function sendList(context: SendContext, answer: ListAnswer): Promise<Reply> {
   const { contentType = "application/json", stallMs } = answer;
   const rest = textsOf({ ...answer, items: inTurns(context.host.store, answer.items) });
@@ -51,8 +51,8 @@ export async function sendList(context: SendContext, answer: ListAnswer): Promis
 }
 
 /**
- * Beyond the first, the pages of all answers are made one at a time with other work in between: those who ask for much, or
- * many who do so at once, hold up nobody.
+ * After the first, the pages of all responses are made one at a time with other work in between, so that long responses, or many at
+ * once, do not delay other requests.
  */
 async function* inTurns(store: Store, pages: AsyncIterable<readonly string[]>): AsyncGenerator<readonly string[]> {
   const rest = pages[Symbol.asyncIterator]();

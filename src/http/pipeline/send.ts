@@ -1,20 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
-import { VERSION_HEADER } from "./protocol-version.ts";
+import { PROTOCOL_VERSION, VERSION_HEADER } from "../../protocol/discovery.ts";
 import { serialize, type Written } from "./reply.ts";
 
 export interface Sending {
   readonly requestId: string;
   /** Used unless the reply brings its own. */
   readonly cacheControl: string;
-  /** What is thrown away at most of a body nobody wants any more. */
+  /** How many bytes of a refused body are read and discarded at most. */
   readonly discardBytes: number;
   /** A page of the console or a redirect to it; only JSON is a response of the protocol there. */
   readonly isPage?: true;
 }
 
-/** Writes a reply in one piece. Straight to Node's response: Fastify's own way allocates more and decides more. */
+/** Writes a reply in one piece to Node's response. Fastify's own way allocates more and adds behavior. */
 export function send(response: ServerResponse, reply: Written, sending: Sending): void {
   if (response.headersSent || response.destroyed) return;
   const { status, headers: own } = reply;
@@ -35,14 +34,14 @@ function byteLength(body: string | Uint8Array | null): number {
   return typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
 }
 
-/** Connections whose request was refused before it had arrived. They get no second answer when it never does. */
+/** Connections whose request was refused before it had arrived. They get no second response when the rest never arrives. */
 export const answeredEarly = new WeakSet<Socket>();
 
 const LINGER_MS = 2000;
 
 /**
- * A client that is refused while it still sends would meet a closed connection before it reads the answer. So what it
- * sends is thrown away for a moment; whoever goes on is cut off.
+ * Discards the rest of a refused request for a moment, because a client that still sends would see a closed connection before it
+ * reads the response. Then the connection is cut.
  */
 function discardRest(request: IncomingMessage, maxBytes: number): void {
   if (request.complete !== false) return;

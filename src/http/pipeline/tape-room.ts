@@ -5,16 +5,16 @@ import { AppError } from "../../protocol/errors.ts";
 export interface TapeRoomSettings {
   readonly maxTapeBytes: number;
   readonly maxRequestBodyBytes: number;
-  /** What all of them may hold together. */
+  /** The bytes that all of them may hold together. */
   readonly totalBytes?: number;
-  /** What takes the room, for the refusal. */
+  /** The kind of file, for the error message. */
   readonly what?: string;
 }
 
-/** While it is read, checked and cleaned, a tape takes several times its size in memory; so many of the largest fit at once. */
+/** A tape takes several times its size in memory while it is read, checked and cleaned; so many of the largest fit at once. */
 const LARGEST_AT_ONCE = 2;
 
-/** While it is taken in, the text of a tape takes up to some six times its size, and another one waits meanwhile: three quarters of the heap together at most. */
+/** The text of a tape takes up to six times its size while it is imported, and another one waits meanwhile: at most three quarters of the heap together. */
 const TAPES_PER_HEAP = 16;
 
 /** The largest tape that a heap has room for: one that does not fit would end the process. */
@@ -22,7 +22,7 @@ export function tapeBytesFor(maxTapeBytes: number, heapBytes = getHeapStatistics
   return Math.min(maxTapeBytes, Math.floor(heapBytes / TAPES_PER_HEAP));
 }
 
-/** Bounds what all requests that bring whole files hold together. Those that are no larger than any other request always get in. */
+/** Bounds the memory of all requests that carry whole files. Files no larger than other requests may be are always admitted. */
 export class TapeRoom {
   readonly #settings: TapeRoomSettings;
   #free: number;
@@ -32,7 +32,7 @@ export class TapeRoom {
     this.#free = Math.max(settings.maxTapeBytes, settings.totalBytes ?? settings.maxTapeBytes * LARGEST_AT_ONCE);
   }
 
-  /** Throws `unavailable` before anything of the body is read when there is no room for it. */
+  /** Throws `unavailable` before the body is read when there is no room for it. */
   async during<T>({ headers }: Pick<IncomingMessage, "headers">, work: () => Promise<T>): Promise<T> {
     const bytes = this.#bytesOf(headers["content-length"]);
     if (bytes > this.#free)
@@ -45,7 +45,7 @@ export class TapeRoom {
     }
   }
 
-  /** A body that does not say how long it is counts as the longest. */
+  /** A body without a declared length counts as the longest. */
   #bytesOf(declared: string | undefined): number {
     const { maxTapeBytes, maxRequestBodyBytes } = this.#settings;
     const bytes = declared === undefined ? maxTapeBytes : Number(declared);
@@ -54,7 +54,7 @@ export class TapeRoom {
   }
 }
 
-/** In the thread that takes it, a request for a review takes some eight times its size; all together a quarter of the heap at most. */
+/** A request for a review takes about eight times its size in its thread; all together a quarter of the heap at most. */
 const REVIEWS_PER_HEAP = 32;
 
 export function reviewRoom(
@@ -65,7 +65,7 @@ export function reviewRoom(
   return new TapeRoom({ maxTapeBytes: maxReviewBytes, maxRequestBodyBytes, totalBytes, what: "reviews" });
 }
 
-/** A pack takes little more than its size, for a moment; all together a sixteenth of the heap at most, and at least two of the largest. */
+/** A pack takes little more than its size, for a moment; all together a sixteenth of the heap, and at least two of the largest. */
 export function packRoom(
   { maxPackBytes, maxRequestBodyBytes }: Omit<TapeRoomSettings, "maxTapeBytes"> & { readonly maxPackBytes: number },
   heapBytes = getHeapStatistics().heap_size_limit,

@@ -39,7 +39,7 @@ function toConsole(): Written {
   return { status: 302, raw: null, headers: { location: "/console/", "cache-control": "no-store" } };
 }
 
-/** For whoever opens the address of a host without a console. */
+/** The front page of a host without a console. */
 function front(version: string): Written {
   const links = {
     discovery: "/.well-known/openwop",
@@ -116,7 +116,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".txt": "text/plain; charset=utf-8",
 };
 
-/** The page may load and call only this host, be framed by nobody and send no form anywhere. */
+/** The page may load and call only this host, never be framed, and send no form. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -14,9 +14,8 @@ import { ADA, begin, engineOn, register, scriptedEffect, until, workerOn } from 
 import { InboxReader } from "../../testing/inbox-reader.ts";
 import { randomOf } from "../../testing/stream-host.ts";
 import { workflow } from "../../testing/workflow.ts";
-import { StreamRoom } from "../pipeline/stream-room.ts";
 import { InboxFeeds } from "./inbox-feeds.ts";
-import { STREAM_DEFAULTS, type StreamSettings } from "./stream-settings.ts";
+import { STREAM_DEFAULTS, StreamRoom, type StreamSettings } from "./stream-room.ts";
 
 const BEN: Caller = { ...ADA, principal: "ben", keyId: "key-ben" };
 const SETTINGS: StreamSettings = { ...STREAM_DEFAULTS, bufferedBytesMax: 512, inboxRereadMs: 3_600_000, rereadMs: 5 };

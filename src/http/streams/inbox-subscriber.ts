@@ -6,10 +6,10 @@ import type { InboxClosed, InboxEvent, InboxFilter } from "../../protocol/gates/
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { StoredInterrupt } from "../../store/port/gates.ts";
-import type { StreamTally } from "../pipeline/stream-room.ts";
 import type { InboxEntry } from "./inbox-entry.ts";
 import { plainFrame } from "./sse-frame.ts";
 import type { SseSocket } from "./sse-socket.ts";
+import type { StreamTally } from "./stream-room.ts";
 
 export interface InboxSubscription {
   readonly caller: Caller;

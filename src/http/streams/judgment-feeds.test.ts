@@ -16,9 +16,8 @@ import { FakeResponse } from "../../testing/fake-response.ts";
 import { judged, newItem, newQueue } from "../../testing/queue-builders.ts";
 import { randomOf } from "../../testing/stream-host.ts";
 import { workflow } from "../../testing/workflow.ts";
-import { StreamRoom } from "../pipeline/stream-room.ts";
 import { JudgmentFeeds } from "./judgment-feeds.ts";
-import { STREAM_DEFAULTS, type StreamSettings } from "./stream-settings.ts";
+import { STREAM_DEFAULTS, StreamRoom, type StreamSettings } from "./stream-room.ts";
 
 const START: ChangePlace = { seq: 0, n: 0 };
 const SETTINGS: StreamSettings = { ...STREAM_DEFAULTS, bufferedBytesMax: 512, rereadMs: 3_600_000 };

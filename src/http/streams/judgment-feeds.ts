@@ -1,10 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Host } from "../../engine/host.ts";
-import type { StreamRoom } from "../pipeline/stream-room.ts";
 import { JudgmentFeed } from "./judgment-feed.ts";
 import { JudgmentSubscriber, type JudgmentSubscription } from "./judgment-subscriber.ts";
 import { SseSocket } from "./sse-socket.ts";
-import type { StreamSettings } from "./stream-settings.ts";
+import type { StreamRoom, StreamSettings } from "./stream-room.ts";
 import { TenantFeeds } from "./tenant-feeds.ts";
 
 export interface JudgmentFeedsOptions {

@@ -3,10 +3,10 @@ import { isListedFor } from "../../engine/judgments/shown-annotation.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AnnotationRecord, ChangePlace } from "../../store/port/judgments.ts";
 import type { Store } from "../../store/port/store.ts";
-import type { StreamTally } from "../pipeline/stream-room.ts";
 import type { ChangeFrame } from "./change-frame.ts";
 import { idOfPlace } from "./judgment-places.ts";
 import type { SseSocket } from "./sse-socket.ts";
+import type { StreamTally } from "./stream-room.ts";
 
 export interface JudgmentSubscription {
   readonly caller: Caller;

@@ -5,7 +5,7 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { nodeCompleted, runCompleted } from "../../testing/builders.ts";
 import { SseClient } from "../../testing/sse-client.ts";
 import { type StreamHost, streamHost, WrittenRun } from "../../testing/stream-host.ts";
-import { StreamRoom } from "../pipeline/stream-room.ts";
+import { StreamRoom } from "./stream-room.ts";
 
 let store: Store;
 let host: StreamHost;

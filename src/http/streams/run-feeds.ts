@@ -1,13 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Host } from "../../engine/host.ts";
 import { annotationDoc } from "../../engine/judgments/annotation-view.ts";
-import { StreamRoom } from "../pipeline/stream-room.ts";
 import { AnnotationFeeds } from "./annotation-feeds.ts";
 import { RunChanges } from "./run-changes.ts";
 import { RunFeed } from "./run-feed.ts";
 import { plainFrame } from "./sse-frame.ts";
 import { SseSocket } from "./sse-socket.ts";
-import { STREAM_DEFAULTS, type StreamSettings } from "./stream-settings.ts";
+import { STREAM_DEFAULTS, StreamRoom, type StreamSettings } from "./stream-room.ts";
 import { Subscriber, type Subscription } from "./subscriber.ts";
 
 export interface RunFeedsOptions {

@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
-import { cutWhenStalled } from "../pipeline/cut-when-stalled.ts";
-import { VERSION_HEADER } from "../pipeline/protocol-version.ts";
+import { PROTOCOL_VERSION, VERSION_HEADER } from "../../protocol/discovery.ts";
+import { cutWhenStalled } from "../pipeline/connections.ts";
 import { KEEP_ALIVE, OPENED } from "./sse-frame.ts";
 
 export interface SocketEvents {

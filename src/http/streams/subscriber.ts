@@ -7,14 +7,14 @@ import { AppError } from "../../protocol/errors.ts";
 import { endsRun } from "../../protocol/events.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
-import type { StreamTally } from "../pipeline/stream-room.ts";
-import { RunFold } from "../routes/run-fold.ts";
 import { type BatchOutput, EventBatch } from "./event-batch.ts";
 import { CHUNK_BYTES, EventChunk, splitEvents } from "./event-chunk.ts";
 import type { RunFeed } from "./run-feed.ts";
+import { RunFold } from "./run-feed.ts";
 import { snapshotFrame } from "./sse-frame.ts";
 import type { SseSocket } from "./sse-socket.ts";
 import type { StreamModes } from "./stream-mode.ts";
+import type { StreamTally } from "./stream-room.ts";
 
 export interface Subscription {
   readonly modes: StreamModes;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { packArchive } from "../../../src/agents/packs/pack-archive.ts";
-import { fillPath } from "../../../src/http/pipeline/route-pattern.ts";
+import { fillPath } from "../../../src/http/pipeline/read-url.ts";
 import { AGENT_OPERATIONS } from "../../../src/protocol/agents/operations.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { packFiles } from "../../../src/testing/packs.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packArchive } from "../../../src/agents/packs/pack-archive.ts";
 import { REQUEST_EXAMPLES } from "../../../src/http/documents/openapi-examples.ts";
-import { fillPath } from "../../../src/http/pipeline/route-pattern.ts";
+import { fillPath } from "../../../src/http/pipeline/read-url.ts";
 import type { Operation } from "../../../src/protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../../../src/protocol/operations.ts";
 import { artifactWrite } from "../../../src/testing/builders.ts";

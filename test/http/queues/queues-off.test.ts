@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fillPath } from "../../../src/http/pipeline/route-pattern.ts";
+import { fillPath } from "../../../src/http/pipeline/read-url.ts";
 import type { Operation } from "../../../src/protocol/operation.ts";
 import { QUEUE_OPERATIONS } from "../../../src/protocol/queues/operations.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fillPath } from "../../../src/http/pipeline/route-pattern.ts";
+import { fillPath } from "../../../src/http/pipeline/read-url.ts";
 import type { Operation } from "../../../src/protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../../../src/protocol/operations.ts";
 import { bearer, expectError, KEYS, type TestHost, testHost } from "../../../src/testing/host.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../protocol/errors.ts";
 import { Type } from "../../protocol/schema.ts";
-import { queryReader } from "./read-query.ts";
+import { queryReader } from "./read-url.ts";
 
 const properties = {
   limit: Type.Optional(Type.Integer({ minimum: -5, maximum: 100 })),

@@ -1,5 +1,38 @@
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import { parse, quoted, type TSchema } from "../../protocol/schema.ts";
+
+/** A parameter holds no colon, so that an id never contains a verb, and no control character, which databases refuse. */
+const PARAMETER = "[^:/\\x00-\\x1f]+";
+
+/** The author of a workflow names its nodes freely, and no verb follows a node in a path. */
+const NODE = "[^\\x00-\\x1f]+";
+
+/** `/v1/runs/{runId}:pause` as Fastify writes it. */
+export function fastifyPattern(path: string): string {
+  return path
+    .split(/(\{\w+\})/)
+    .map((part) => (part.startsWith("{") ? `:${part.slice(1, -1)}(${parameter(part)})` : part.replaceAll(":", "::")))
+    .join("");
+}
+
+function parameter(part: string): string {
+  return part === "{nodeId}" ? NODE : PARAMETER;
+}
+
+/** The same path as a test of a whole URL path, whose groups are named after its parameters. */
+export function pathTest(path: string): RegExp {
+  const source = path
+    .split(/(\{\w+\})/)
+    .map((part) =>
+      part.startsWith("{") ? `(?<${part.slice(1, -1)}>${PARAMETER})` : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"),
+    )
+    .join("");
+  return new RegExp(`^${source}$`);
+}
+
+export function fillPath(path: string, params: Readonly<Record<string, string>>): string {
+  return path.includes("{") ? path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? "") : path;
+}
 
 export type QueryReader = (url: string) => unknown;
 
@@ -11,8 +44,8 @@ interface ObjectSchema {
 const MAX_PARAMETERS = 64;
 
 /**
- * A reader for one operation. A number has to be written as one: what `Number()` would make of " 5", "5.0" or "1e3"
- * is a guess, and so is which of two values for one name was meant.
+ * Reads the query of one operation. Integers are read strictly: `Number()` would guess the meaning of " 5", "5.0" or "1e3". A repeated name is
+ * refused, because either of its values could be meant.
  */
 export function queryReader(schema: TSchema): QueryReader {
   const { properties, additionalProperties } = schema as unknown as ObjectSchema;
@@ -63,5 +96,5 @@ function decode(text: string): string {
 }
 
 function refuse(problem: string): never {
-  throw new AppError("validation_error", { problem: `query${problem.startsWith("/") ? "" : " "}${problem}` });
+  throw validationError(`query${problem.startsWith("/") ? "" : " "}${problem}`);
 }
