@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { expect } from "vitest";
 import { deploymentNode } from "../agents/deployments/management-workflow.ts";
 import { defaultConfig } from "../cli/settings/config.ts";
-import { httpSettings } from "../cli/wiring/http-settings.ts";
+import { httpSettings } from "../cli/wiring/listen.ts";
 import { auditSigner } from "../engine/audit/signer.ts";
 import type { Host } from "../engine/host.ts";
 import { authenticator } from "../engine/identity/authenticate.ts";
