@@ -44,11 +44,13 @@ interface Branch {
   readonly at?: number;
   readonly overlay?: RunOptionsOverlay;
   readonly by?: string;
+  /** The number of later events of the source that one read gives. */
+  readonly page?: number;
 }
 
 /** A branch of a simulated run, right after it began. Undefined where the run has ended there. */
 export async function branchOf(source: Simulation, branch: Branch = {}): Promise<Simulation | undefined> {
-  const { at = source.events.length, overlay = {}, by = "p2" } = branch;
+  const { at = source.events.length, overlay = {}, by = "p2", page = Number.POSITIVE_INFINITY } = branch;
   const { plan, run } = source;
   const from = {
     runId: run.runId,
@@ -69,7 +71,10 @@ export async function branchOf(source: Simulation, branch: Branch = {}): Promise
     plans: { byHash: async () => plan, current: async () => undefined },
     store: { readDocuments: async () => [], keysOf: async () => [], readRun: async () => undefined },
   };
-  const readOn = async (count: number) => source.events.slice(copied.events.length, copied.events.length + count);
+  const readOn = async (count: number) => {
+    const events = source.events.slice(copied.events.length, copied.events.length + Math.min(count, page));
+    return { events, isCut: events.length === page };
+  };
   const point = await branchPoint(host, plan, copied.run, overlay, {
     history: copied.events,
     sourceMode: run.forkedFrom?.mode,

@@ -85,7 +85,13 @@ interface SourceLog {
   /** Of a source that is a fork itself. */
   readonly sourceMode: ForkMode | undefined;
   /** So many events after the fork point, or fewer where there are no more. */
-  readOn(count: number): Promise<readonly RunEvent[]>;
+  readOn(count: number): Promise<LaterEvents>;
+}
+
+export interface LaterEvents {
+  readonly events: readonly RunEvent[];
+  /** Whether there are more than were read, because they are large. */
+  readonly isCut: boolean;
 }
 
 /** Events within which nodes that were decided about together begin; where they do not, the branch begins anew. */
@@ -148,10 +154,11 @@ class BranchRule {
     const ofKnown = known.slice(0, TOGETHER_MAX + 1);
     const first = ofKnown.findIndex(isEnd);
     if (first >= 0) return ofKnown.slice(0, first);
-    const all = [...ofKnown, ...(await readOn(TOGETHER_MAX + 1 - ofKnown.length))];
+    const { events, isCut } = await readOn(TOGETHER_MAX + 1 - ofKnown.length);
+    const all = [...ofKnown, ...events];
     const end = all.findIndex(isEnd);
     if (end >= 0) return all.slice(0, end);
-    return all.length > TOGETHER_MAX ? undefined : all;
+    return isCut || all.length > TOGETHER_MAX ? undefined : all;
   }
 
   /** Decisions from before a point whose nodes begin after it; undefined where finding them takes too much work. */

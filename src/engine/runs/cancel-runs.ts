@@ -2,7 +2,13 @@ import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
-import type { CancelRunsRequest, CancelRunsResponse, BulkCancelRequest, BulkCancelResponse, CancelRunRequest } from "../../protocol/runs/api.ts";
+import type {
+  BulkCancelRequest,
+  BulkCancelResponse,
+  CancelRunRequest,
+  CancelRunsRequest,
+  CancelRunsResponse,
+} from "../../protocol/runs/api.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal, RUN_STATUSES } from "../../protocol/runs/run-status.ts";
 import { auditDraft, refused, visibleRun } from "../execute.ts";

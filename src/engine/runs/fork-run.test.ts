@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { sourceRun } from "../../testing/branches.ts";
+import { ADA, begin, engineOn, logOf, register, until } from "../../testing/engine.ts";
+import { change, ended, workbench } from "../../testing/workbench.ts";
+import { workflow } from "../../testing/workflow.ts";
+import { resolveInterrupt } from "../gates/resolve-interrupt.ts";
 import { NODE_TYPES } from "../nodes/all.ts";
-import { refuseOutdated } from "./fork-run.ts";
+import { forkRun, refuseOutdated } from "./fork-run.ts";
 
 const QUIET = { nodes: { draft: "core.noop" } };
 /** A type that is not known may have effects. */
@@ -31,4 +35,46 @@ test("a branch that changes nothing is refused there only where a node has effec
   expect(await refusalOf(ACTS, ASKS)).toBe("fork_point_invalid");
   expect(await refusalOf(QUIET, ASKS)).toBeUndefined();
   expect(await refusalOf(ACTS, QUIET)).toBeUndefined();
+});
+
+const bench = workbench();
+
+test("a branch is refused whose source is deleted while it is made, at whichever read", async () => {
+  const host = engineOn(bench.store);
+  const noted = { typeId: "core.identity", inputs: { approved: { type: "static", value: true } } } as const;
+  const workflowId = await register(
+    host,
+    workflow({
+      nodes: { start: "core.noop", mark: noted, gate: "core.approvalGate", act: "core.orchestrator.supervisor" },
+      edges: [
+        "start>mark",
+        { from: "start", to: "gate", condition: { type: "falsy", left: "variables.approved" } },
+        { from: "start", to: "act", triggerRule: "none_failed" },
+        { from: "gate", to: "act", triggerRule: "none_failed" },
+      ],
+      variables: [{ name: "approved", type: "boolean", defaultValue: false }],
+    }),
+  );
+  bench.work(host);
+  const runId = await begin(host, { workflowId });
+  await until(bench.store, runId, ({ status }) => status === "waiting-approval");
+  const vote = { caller: ADA, runId, of: { nodeId: "gate" }, value: { action: "accept" }, record: () => undefined };
+  await resolveInterrupt(host, vote);
+  await until(bench.store, runId, ended);
+  const log = await logOf(bench.store, runId);
+  const fromSeq = log.findIndex(({ type, nodeId }) => type === "node.completed" && nodeId === "mark") + 1;
+  const request = { mode: "branch", fromSeq } as const;
+  for (let reads = 0; ; reads++) {
+    let left = reads;
+    const readEvents = async (...read: Parameters<typeof host.store.readEvents>) =>
+      left-- > 0 ? host.store.readEvents(...read) : [];
+    const doomed = { ...host, store: { ...host.store, readEvents } };
+    const answer = await forkRun(doomed, { ...change(runId), request }).catch(({ code }) => code);
+    if (answer === "fork_source_expired") continue;
+    // The history, and what the source came to after it.
+    expect(reads).toBe(2);
+    const branch = await until(bench.store, answer.runId, ({ status }) => status !== "pending" && status !== "running");
+    expect(branch.status).toBe("waiting-approval");
+    break;
+  }
 });

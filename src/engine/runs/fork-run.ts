@@ -18,7 +18,7 @@ import { refuseRecorded } from "../tapes/read-only.ts";
 import { roomOf } from "../worker/run-room.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
 import { PlanFacts, type PlanFactsHost } from "../workflows/plan-facts.ts";
-import { branchPoint } from "./branch-point.ts";
+import { branchPoint, type LaterEvents } from "./branch-point.ts";
 import { creationLimits } from "./creation-limits.ts";
 import { beginBranch, copyHistory, endBranch } from "./decide/fork-run.ts";
 import { handOver } from "./hand-over.ts";
@@ -141,6 +141,20 @@ async function historyOf(host: Host, caller: Caller, { runId }: Run, fromSeq: nu
   return history;
 }
 
+/** Events of a source after its fork point. Throws where the source was deleted meanwhile: they say which nodes it had decided about before. */
+async function laterEvents(
+  { store }: Host,
+  { runId, fromSeq, sourceVersion }: ForkedFrom,
+  { start, count }: { readonly start: number; readonly count: number },
+): Promise<LaterEvents> {
+  const limit = Math.min(count, sourceVersion - start);
+  if (limit <= 0) return { events: [], isCut: false };
+  const page = await store.readEvents(runId, start, limit);
+  const isCut = page.cut === true;
+  if (page.length < limit && !isCut) throw expired(runId, fromSeq);
+  return { events: page.map(runEvent), isCut };
+}
+
 async function begun(
   host: Host,
   from: ForkedFrom,
@@ -157,8 +171,7 @@ async function begun(
   if (isHostOnly(host, plan)) throw hostsOwn(from, plan.definition.id);
   const isOver = isTerminal(copied.run.status);
   if (!isOver) await refuseOutdated(host, plan, copied.run, overlay);
-  const readOn = async (count: number) =>
-    (await host.store.readEvents(from.runId, history.length, count)).map(runEvent);
+  const readOn = (count: number) => laterEvents(host, from, { start: history.length, count });
   const log = { history: copied.events, sourceMode: source.forkedFrom?.mode, readOn };
   const point = isOver ? undefined : await branchPoint(host, plan, copied.run, overlay, log);
   const begins = await checked(() => beginBranch(plan, copied.run, overlay, host.limits, point));

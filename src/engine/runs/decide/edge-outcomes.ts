@@ -42,7 +42,9 @@ export function statusAlong(graph: Graph, run: Run, edge: WorkflowEdge): NodeSta
   if (source?.status !== "completed") return source?.status;
   if (source.verdict !== undefined) return selectsVerdict(run, edge, source) ? "completed" : "failed";
   if (!precedesDecision(graph, run, edge)) return "completed";
-  return isDispatch(graph, edge.sourceNodeId) && selects(run, edge, source, hadItBeenDecided(source)) ? "completed" : "failed";
+  return isDispatch(graph, edge.sourceNodeId) && selects(run, edge, source, hadItBeenDecided(source))
+    ? "completed"
+    : "failed";
 }
 
 /** Whether an edge is taken, as far as its settled source is concerned. */
