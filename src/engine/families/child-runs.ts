@@ -17,7 +17,7 @@ import { sealedTrace, traceBelow } from "../runs/run-trace.ts";
 import { stamp } from "../runs/stamp.ts";
 import type { NodeOutcome } from "../worker/node-type.ts";
 import { roomOf } from "../worker/run-room.ts";
-import type { Plan } from "../workflows/decide/plan.ts";
+import { isStartable, type Plan } from "../workflows/decide/plan.ts";
 import { dispatchableWorkflows } from "../workflows/dispatchable-workflows.ts";
 
 /** The present plans of the workflows that the nodes of a plan may dispatch, by workflow id. */
@@ -120,8 +120,7 @@ function firstEvent(
     error: { code: "child_not_started", message: `Node ${nodeId} could not start ${workflowId}: ${problem}.` },
   });
   if (plan === undefined) return refused("no workflow of that name is registered");
-  const { status, isActive } = plan.definition;
-  if (isActive === false || (status !== undefined && status !== "active")) return refused("it is not active");
+  if (!isStartable(plan)) return refused("it is not active");
   const { owner, tags, callbackUrl } = run;
   const request = defined({ inputs: { ...inputs }, tags: tags && [...tags], callbackUrl });
   const rootRunId = run.parent?.rootRunId ?? run.runId;

@@ -14,7 +14,7 @@ import { hideSecrets, requireFewSecrets } from "../secrets/hide-secrets.ts";
 import { isTurnSpent, ownTurn } from "../worker/pauses.ts";
 import { checkAgents } from "../workflows/check-agents.ts";
 import { checkInputNames } from "../workflows/decide/input-names.ts";
-import type { Plan } from "../workflows/decide/plan.ts";
+import { isStartable, type Plan } from "../workflows/decide/plan.ts";
 import { unknownWorkflow } from "../workflows/unknown-workflow.ts";
 import { creationLimits } from "./creation-limits.ts";
 import { startRun } from "./decide/start-run.ts";
@@ -100,8 +100,7 @@ async function planFor(host: Host, caller: Caller, request: CreateRunRequest) {
   }
   const plan = await host.plans.current(caller.tenant, workflowId);
   if (!plan) throw await unknownWorkflow(host, caller, workflowId);
-  const { status, isActive } = plan.definition;
-  if (isActive === false || (status !== undefined && status !== "active")) {
+  if (!isStartable(plan)) {
     throw new AppError("validation_error", { problem: `workflow "${workflowId}" is not active`, workflowId });
   }
   return plan;

@@ -37,6 +37,14 @@ test("a branch that changes nothing is refused there only where a node has effec
   expect(await refusalOf(ACTS, QUIET)).toBeUndefined();
 });
 
+test("a branch is refused where its workflow is not active any more, whatever it does", async () => {
+  for (const off of [{ isActive: false }, { status: "archived" }]) {
+    for (const overlay of [{}, INPUTS]) {
+      expect(await refusalOf(QUIET, { ...QUIET, ...off }, overlay)).toBe("fork_point_invalid");
+    }
+  }
+});
+
 const bench = workbench();
 
 test("a branch is refused whose source is deleted while it is made, at whichever read", async () => {

@@ -16,7 +16,7 @@ import { checked } from "../schemas/schema-checks.ts";
 import { hideSecrets, requireFewSecrets } from "../secrets/hide-secrets.ts";
 import { refuseRecorded } from "../tapes/read-only.ts";
 import { roomOf } from "../worker/run-room.ts";
-import type { Plan } from "../workflows/decide/plan.ts";
+import { isStartable, type Plan } from "../workflows/decide/plan.ts";
 import { PlanFacts, type PlanFactsHost } from "../workflows/plan-facts.ts";
 import { branchPoint, type LaterEvents } from "./branch-point.ts";
 import { creationLimits } from "./creation-limits.ts";
@@ -204,7 +204,8 @@ async function create(host: Host, run: Run, events: readonly RunEvent[], unit: U
 
 /**
  * Refuses a branch of a workflow that was registered anew since and asks a person now: the branch would execute the old definition, without
- * the gates of the new one. A branch that changes no options and has no effects is allowed.
+ * the gates of the new one. A branch that changes no options and has no effects is allowed. A workflow that is not active any more has no
+ * branches, as it has no new runs.
  *
  * @param run the branch at its fork point
  */
@@ -215,16 +216,19 @@ export async function refuseOutdated(
   { inputs, configurable }: RunOptionsOverlay,
 ): Promise<void> {
   const { workflowId, owner, forkedFrom } = run;
+  const refuse = (problem: string): never => {
+    throw new AppError("fork_point_invalid", {
+      problem: `workflow ${workflowId} ${problem}`,
+      sourceRunId: forkedFrom?.runId,
+      fromSeq: forkedFrom?.fromSeq,
+    });
+  };
   const current = await host.plans.current(owner.tenant, workflowId);
   if (current === undefined || current.hash === plan.hash) return;
+  if (!isStartable(current)) refuse("is not active any more; replay the run");
   const facts = new PlanFacts(host, owner.tenant);
   if (!(await facts.asks(current.graph.order))) return;
   const changesNothing = inputs === undefined && configurable === undefined;
   if (changesNothing && (await facts.acting(plan)).length === 0) return;
-  const problem = `workflow ${workflowId} was registered anew since, and asks a person or waits for an event; start a new run, or replay this one`;
-  throw new AppError("fork_point_invalid", {
-    problem,
-    sourceRunId: forkedFrom?.runId,
-    fromSeq: forkedFrom?.fromSeq,
-  });
+  refuse("was registered anew since, and asks a person or waits for an event; start a new run, or replay this one");
 }

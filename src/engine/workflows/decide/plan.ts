@@ -58,3 +58,8 @@ function sensitivityOf(definition: WorkflowDefinition): Sensitivity {
     ...defined({ options: definition.configurableSchema }),
   };
 }
+
+/** Whether runs of it are started: it was not registered as switched off. */
+export function isStartable({ definition: { status, isActive } }: Pick<Plan, "definition">): boolean {
+  return isActive !== false && (status === undefined || status === "active");
+}
