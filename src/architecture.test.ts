@@ -212,7 +212,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     run: "calibration evidence judge override report score suite",
   },
   reviews: {
-    ".": "provider server",
+    ".": "provider",
     provider: ".",
     requester: ". provider",
     reviewers: ". provider",

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../formats/text/sha256.ts";
 import { compareSemver } from "../protocol/semver.ts";
 import type { Agents, InstalledAgent } from "./agents.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "./binding.ts";
@@ -12,7 +12,7 @@ export const STRUCTURED_AGENT_ID = "core.conformance.structured-agent";
 /** The agent that workflows name by a channel. */
 export const CHANNEL_AGENT_ID = "core.conformance.channel-agent";
 
-export const CONFORMANCE_VERSION = "1.0.0";
+const CONFORMANCE_VERSION = "1.0.0";
 
 /** The only tool of these agents. */
 export const ECHO_TOOL = "openwop:echo";
@@ -32,7 +32,7 @@ const ECHO: ToolSurface = {
 };
 
 /** Agents that published workflows name, there while the conformance seams are on. They answer at once and reach nothing. */
-export const CONFORMANCE_AGENTS: readonly ConformanceAgent[] = [
+const CONFORMANCE_AGENTS: readonly ConformanceAgent[] = [
   live(LIVE_AGENT_ID, {}),
   live(STRUCTURED_AGENT_ID, {
     returnSchema: {
@@ -72,9 +72,7 @@ function live(agentId: string, more: Partial<InstalledAgent>): ConformanceAgent 
     modelClass: "general",
     systemPrompt: "Answer as the task says.",
     toolAllowlist: [ECHO_TOOL],
-    contentHash: createHash("sha256")
-      .update(JSON.stringify([agentId, version, more]))
-      .digest("hex"),
+    contentHash: sha256(JSON.stringify([agentId, version, more])),
     ...more,
   };
   return {
@@ -119,7 +117,7 @@ const AGENT: InstalledAgent = {
 
 /** The content of a version that exists only because a suite promoted it. */
 export function conformanceHash(agentId: string, version: string): string {
-  return createHash("sha256").update(`${agentId}@${version}`).digest("hex");
+  return sha256(`${agentId}@${version}`);
 }
 
 /** Adds agents to the installed ones while the conformance seams are on; one of them echoes its input. */

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { canonicalJson } from "../formats/json/canonical-json.ts";
 import type { Scrubber } from "../formats/secrets/scrub.ts";
+import { sha256 } from "../formats/text/sha256.ts";
 import { defined } from "../protocol/defined.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import { type ToolResult, type ToolSurface, toolError } from "./tool-surface.ts";
@@ -99,7 +99,5 @@ function loggedResult(result: ToolResult, scrubber: Scrubber) {
 }
 
 export function argsHash(args: unknown): string {
-  return createHash("sha256")
-    .update(canonicalJson(args ?? null))
-    .digest("hex");
+  return sha256(canonicalJson(args ?? null));
 }

@@ -141,7 +141,7 @@ export type AssessedAnswer = Pick<
 type Handoff = NonNullable<Invoked["handoff"]>;
 
 /** Assesses an answer by the return schema and the confidence threshold of the agent. */
-export function assessAnswer({ agent, threshold, scrubber }: Invocation, answer: AgentAnswer): AssessedAnswer {
+function assessAnswer({ agent, threshold, scrubber }: Invocation, answer: AgentAnswer): AssessedAnswer {
   if (answer.type === "refused") return { outcome: "refused", refusal: answer.reason };
   if (answer.type === "failed") return { outcome: "failed", failure: answer.error };
   const { output, confidence, handoff } = answer;
@@ -169,7 +169,7 @@ function cleanHandoff(
 }
 
 /** The refusal of a task that does not fit the task schema of the agent; undefined for one that fits. */
-export function refusedTask({ agent, input }: Invocation): AgentAnswer | undefined {
+function refusedTask({ agent, input }: Invocation): AgentAnswer | undefined {
   const { agentId, taskSchema } = agent;
   const problems = taskSchema === undefined ? [] : compileSchema(taskSchema, "task schema")(input);
   if (problems.length === 0) return undefined;

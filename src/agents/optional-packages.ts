@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { AppError } from "../protocol/errors.ts";
+import { unusableInput } from "../protocol/errors.ts";
 import type { AgentsFile } from "./bindings/agents-file.ts";
 import type { Provider } from "./models/model-settings.ts";
 
@@ -31,7 +31,7 @@ export function requirePackages(names: readonly string[], purpose: string, isThe
   const missing = names.filter((name) => !isThere(name));
   if (missing.length === 0) return;
   const problem = `${purpose} ${missing.length === 1 ? "a package that is" : "packages that are"} not installed; run \`npm install ${missing.join(" ")}\``;
-  throw new AppError("unusable_input", { problem });
+  throw unusableInput(problem);
 }
 
 /** Whether programs and endpoints can reach their tools by MCP. */

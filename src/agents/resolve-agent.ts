@@ -20,7 +20,7 @@ export interface ResolvedAgent {
  * Resolves the agent and its version. A channel is looked up once in a run, the result is recorded with the invocation, and read
  * from there later. There is no version to fall back to.
  */
-export async function resolveAgent(
+async function resolveAgent(
   resolving: Resolving,
   run: Pick<Run, "runId" | "owner" | "agent">,
   ref: AgentRef,

@@ -8,8 +8,8 @@ import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { engineOn } from "../testing/engine.ts";
 import { createDatabase } from "../testing/postgres.ts";
 import { newSession, type ReviewSession } from "./provider/session.ts";
-import { DEFAULT_WAITS_MS } from "./requester/retry.ts";
-import { STORE_BACKEND_DEFAULTS, type StoreBackendSettings, storeBackend } from "./store-backend.ts";
+import { DEFAULT_WAITS_MS } from "./requester/take-turn.ts";
+import { STORE_BACKEND_DEFAULTS, type StoreBackendSettings, storeBackend } from "./server/store-backend.ts";
 
 const CALLER: Caller = {
   tenant: "t1",

@@ -19,7 +19,7 @@ const retries = {
   retryMaxMs: Type.Optional(ms),
 };
 
-export const MODEL_CLASSES = ["reasoning", "writing", "coding", "research", "classification", "general"] as const;
+const MODEL_CLASSES = ["reasoning", "writing", "coding", "research", "classification", "general"] as const;
 
 export const ModelEntry = Type.Object(
   {

@@ -49,7 +49,7 @@ export type ReadAgentsFile =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** Paths inside are relative to the file. */
-export function readAgentsFile(path: string): ReadAgentsFile {
+function readAgentsFile(path: string): ReadAgentsFile {
   const json = jsonFile(path);
   return "problem" in json ? { ok: false, problems: [json] } : parseAgentsFile(json.value, dirname(resolve(path)));
 }

@@ -168,7 +168,7 @@ function endpoint(
 }
 
 /** A model as it is asked, or the variable that is missing. */
-export function modelSettings(
+function modelSettings(
   entry: ModelEntry,
   environment: BindingsWorld["environment"],
 ): ModelSettings | { readonly problem: string } {

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { lastWords, type ProgramEnd, type ProgramLimits, runProgram } from "../../engine/programs/run-program.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import { type ToolAccess, type ToolGateway, toolsProblem, withTools } from "../gateway/tool-gateway.ts";
 import { withoutToken } from "../gateway/tool-offer.ts";
@@ -79,7 +79,7 @@ function masked(end: ProgramEnd, access: ToolAccess): ProgramEnd {
 }
 
 function fingerprintOf(value: object): string {
-  return `command:${createHash("sha256").update(JSON.stringify(value)).digest("hex")}`;
+  return `command:${sha256(JSON.stringify(value))}`;
 }
 
 function idsOf({ taskId, runId, trial }: AgentTask): Record<string, string | undefined> {

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { callOut, type OutboundAnswer } from "../../engine/outbound/call-out.ts";
 import { type Guard, problemOf } from "../../engine/outbound/guard.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import { matches, Type } from "../../protocol/schema.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
@@ -72,7 +72,7 @@ function masked(answer: OutboundAnswer, access: ToolAccess): OutboundAnswer {
 }
 
 function fingerprintOf(value: object): string {
-  return `http:${createHash("sha256").update(JSON.stringify(value)).digest("hex")}`;
+  return `http:${sha256(JSON.stringify(value))}`;
 }
 
 function callFor(
@@ -159,12 +159,7 @@ const ENVELOPE = Type.Object(
 const REFUSAL = Type.Object({ refused: Type.String({ minLength: 1 }) }, { additionalProperties: false });
 
 /** Reads the answer of an endpoint. Its reported usage counts also when the answer is invalid. */
-export function readHttpAnswer(
-  body: Buffer,
-  host: string,
-  watch: Watcher,
-  scrubText: (text: string) => string,
-): AgentAnswer {
+function readHttpAnswer(body: Buffer, host: string, watch: Watcher, scrubText: (text: string) => string): AgentAnswer {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { ModelMessage } from "ai";
 import { sortedJson } from "../../formats/json/sorted-json.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import type { Asking } from "../models/ask-model.ts";
@@ -46,7 +46,7 @@ export function modelBinding(
 function fingerprintOf(settings: ModelBindingSettings): string {
   const { provider, baseUrl, model, api, format, temperature, maxOutputTokens, seed, options, maxTurns } = settings;
   const asked = { provider, baseUrl, model, api, format, temperature, maxOutputTokens, seed, options, maxTurns };
-  return `model:${createHash("sha256").update(sortedJson(asked)).digest("hex")}`;
+  return `model:${sha256(sortedJson(asked))}`;
 }
 
 async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: Watcher): Promise<AgentAnswer> {

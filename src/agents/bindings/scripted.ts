@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { sortedJson } from "../../formats/json/sorted-json.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import { closed, matches, type Problem, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 import { AGENT_FAILURE_CODES, type AgentAnswer, type AgentTask, type Binding, type Watcher } from "../binding.ts";
@@ -33,7 +33,7 @@ export function scriptedBinding(script: Script): Binding {
 
 function fingerprintOf({ byTaskId, byInput, default: fallback }: Script): string {
   const text = sortedJson([Object.fromEntries(byTaskId), byInput, fallback ?? null]);
-  return `${NAME}:${createHash("sha256").update(text).digest("hex")}`;
+  return `${NAME}:${sha256(text)}`;
 }
 
 function forTask({ byTaskId }: Script, { taskId, trial = 1 }: AgentTask): ScriptedAnswer | undefined {

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { auditDraft } from "../../engine/execute.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { own } from "../../protocol/own.ts";
 import type { Condition, DeploymentTransition } from "../../protocol/promotion/api.ts";
@@ -174,5 +174,5 @@ export function digestOf({ now, request: { reason: _, ...request }, agentHash, r
   const { other, events } = decideTransition(now, request, { agentHash });
   const current = { deployed: own(now.versions, request.version) ?? null, channels: channelsOf(now, request.version) };
   const text = canonicalJson({ request, standing: current, agentHash, other: other ?? null, events, rule });
-  return createHash("sha256").update(text).digest("hex");
+  return sha256(text);
 }

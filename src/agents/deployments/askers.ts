@@ -18,7 +18,7 @@ export function forbidsOwn({ forbidSelfApproval = true }: PolicyGate): boolean {
 }
 
 /** The refusal of a request by a principal who approved what it asks for; undefined where they did not. */
-export function ownApproval({ wanted, conditions }: Considered, gate: PolicyGate, run: Run): AppError | undefined {
+function ownApproval({ wanted, conditions }: Considered, gate: PolicyGate, run: Run): AppError | undefined {
   const { principal } = wanted.caller;
   if (!forbidsOwn(gate) || !approversOf(run).has(principal)) return undefined;
   return new AppError("forbidden", {

@@ -112,7 +112,7 @@ type Ways = readonly (readonly [channel: string, target: string])[];
  * By channel, the version that returns when this one is rolled back; for a version that is active nowhere, those that it replaced
  * before.
  */
-export function waysBack(now: Deployments, version: string): Readonly<Record<string, string>> {
+function waysBack(now: Deployments, version: string): Readonly<Record<string, string>> {
   const serves = channelsOf(now, version);
   const ways = serves.length === 0 ? Object.entries(placesTaken(now, version)) : waysFromEach(now, version, serves);
   for (const [channel, target] of ways) {
@@ -130,7 +130,7 @@ export function waysBack(now: Deployments, version: string): Readonly<Record<str
 }
 
 /** Brings the targets back with their shares, and only where the version leaves a place: one that is not active leaves none. */
-export function broughtBack(now: Deployments, version: string, targets: readonly string[]): Deployments {
+function broughtBack(now: Deployments, version: string, targets: readonly string[]): Deployments {
   if (channelsOf(now, version).length === 0) return now;
   return targets.reduce(
     (so, target) => settled(so, target, { ...(own(so.versions, target) as Deployed), state: "active" }),

@@ -17,7 +17,7 @@ export interface GatewaySettings extends OfferLimits {
   readonly requestMs: number;
 }
 
-export const GATEWAY_DEFAULTS: GatewaySettings = {
+const GATEWAY_DEFAULTS: GatewaySettings = {
   port: 0,
   maxBodyBytes: 1024 * 1024,
   requestMs: 30_000,

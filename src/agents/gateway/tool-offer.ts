@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
+import { sha256 } from "../../formats/text/sha256.ts";
 import type { ToolResult, ToolSurface } from "../tool-surface.ts";
 
 export interface OfferLimits {
@@ -59,7 +60,7 @@ export class ToolOffer {
 
 /** Tokens are looked up by their digest, so that the time of a lookup reveals nothing about the token. */
 export function tokenDigest(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
+  return sha256(token);
 }
 
 const MASK = "[REDACTED]";

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../formats/text/sha256.ts";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { Document, DocumentId } from "../../store/port/documents.ts";
 
@@ -31,11 +31,11 @@ export interface ReadAt {
 }
 
 /** How long replaced or forgotten entries stay visible to runs that began before. */
-export const HISTORY_MS = 30 * 86_400_000;
+const HISTORY_MS = 30 * 86_400_000;
 
 export function prefixOf({ workspace, memoryRef }: MemoryScope): string {
   const place = JSON.stringify([workspace ?? null, memoryRef]);
-  return `${createHash("sha256").update(place).digest("hex")}/`;
+  return `${sha256(place)}/`;
 }
 
 export function idOf(scope: MemoryScope, entryId: string): DocumentId {

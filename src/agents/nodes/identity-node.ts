@@ -96,7 +96,7 @@ export const TEST_SECRET: NamedSecret = {
   value: "conformance-test-secret-value-7f3a9c51",
 };
 
-export const MEMORY_ACTIONS = ["write-then-read", "ttl-probe", "redaction-probe", "cross-tenant-probe"] as const;
+const MEMORY_ACTIONS = ["write-then-read", "ttl-probe", "redaction-probe", "cross-tenant-probe"] as const;
 type MemoryAction = (typeof MEMORY_ACTIONS)[number];
 
 type Probed = { readonly variables: Readonly<Record<string, unknown>> } | { readonly error: RunError };
@@ -104,7 +104,7 @@ type Probed = { readonly variables: Readonly<Record<string, unknown>> } | { read
 const HOUR_MS = 3_600_000;
 
 /** Does what a conformance suite wants to see of memories, with the same adapter that agents have. */
-export async function probeMemory(
+async function probeMemory(
   context: EffectContext,
   memory: MemoryAdapter,
   secrets: readonly NamedSecret[],

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import satisfies from "semver/functions/satisfies.js";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { type AgentManifest, PackManifest } from "../../protocol/agents/agent-manifest.ts";
 import { defined } from "../../protocol/defined.ts";
 import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
@@ -158,7 +158,7 @@ function peersOf(manifest: Partial<PackManifest> | null, optional: boolean): str
 }
 
 function hashOf(agent: Omit<InstalledAgent, "contentHash">): string {
-  return createHash("sha256").update(canonicalJson(agent)).digest("hex");
+  return sha256(canonicalJson(agent));
 }
 
 /** Reads and stores the eval suites of packs. */

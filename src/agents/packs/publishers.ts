@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { closed, matches, type Problem, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 import { fingerprintOf } from "./signature.ts";
 
@@ -78,7 +78,7 @@ function publisherOf({
 
 function jsonIn(path: string): unknown {
   const refuse = (problem: string): never => {
-    throw new AppError("unusable_input", { problem: `${path} ${problem}` });
+    throw unusableInput(`${path} ${problem}`);
   };
   let text = "";
   try {

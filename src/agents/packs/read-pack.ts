@@ -17,7 +17,7 @@ export async function readPack(path: string): Promise<PackFiles> {
 }
 
 /** The files of a folder. Throws `BadPack`, also for links: what they lead to is not in the pack. */
-export function readPackFolder(folder: string): PackFiles {
+function readPackFolder(folder: string): PackFiles {
   const list = new PackFileList();
   take(folder, "", list);
   return list.files();

@@ -1,5 +1,6 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
-import { AppError } from "../../protocol/errors.ts";
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { sha256 } from "../../formats/text/sha256.ts";
+import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { matches, type Static, Type } from "../../protocol/schema.ts";
 import type { PackFiles } from "./pack-files.ts";
 import type { Publisher } from "./publishers.ts";
@@ -71,16 +72,12 @@ function privateKey(pem: string): KeyObject {
   } catch {
     // The content is not quoted: it may be a key.
   }
-  throw new AppError("unusable_input", {
-    problem: "the key is not an Ed25519 private key in PEM; make one with openssl genpkey -algorithm ed25519",
-  });
+  throw unusableInput("the key is not an Ed25519 private key in PEM; make one with openssl genpkey -algorithm ed25519");
 }
 
 /** SHA-256 of the public key as DER. */
 export function fingerprintOf(key: KeyObject): string {
-  return createHash("sha256")
-    .update(key.export({ type: "spki", format: "der" }))
-    .digest("hex");
+  return sha256(key.export({ type: "spki", format: "der" }));
 }
 
 function refuse(problem: string): AppError {
@@ -104,8 +101,4 @@ export function fileList(files: PackFiles): string {
 
 export function packHash(files: PackFiles): string {
   return sha256(Buffer.from(fileList(files)));
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

@@ -126,7 +126,7 @@ async function offered(client: Client, options: { readonly timeout: number }): P
 }
 
 /** Fetches without following redirects, which would carry the key elsewhere, and reads no more than so many bytes of each answer. */
-export function cappedFetch(maxBytes: number): (url: string | URL, init?: RequestInit) => Promise<Response> {
+function cappedFetch(maxBytes: number): (url: string | URL, init?: RequestInit) => Promise<Response> {
   return async (url, init) => {
     const response = await fetch(url, { ...init, redirect: "manual" });
     // The client that receives a redirect may follow it by itself.

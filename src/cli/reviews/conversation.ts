@@ -4,11 +4,11 @@ import { mediaTypeOfFile } from "../../formats/reviews/media-types.ts";
 import { mediaTypeOf, REQUEST_BYTES_MAX } from "../../formats/reviews/request.ts";
 import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";
-import { digestOf } from "../../reviews/requester/artifact.ts";
 import {
   type ArtifactVersion,
   type Conversation,
   DEFAULT_MAX_ITERATIONS,
+  digestOf,
 } from "../../reviews/requester/conversation.ts";
 import { ConversationFiles } from "../../reviews/requester/conversation-files.ts";
 import { explained } from "../../reviews/requester/held-conversation.ts";

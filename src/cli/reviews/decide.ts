@@ -2,11 +2,9 @@ import { DECISIONS, type DecisionStatus } from "../../formats/reviews/request.ts
 import { defined } from "../../protocol/defined.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { type Conversation, undecided } from "../../reviews/requester/conversation.ts";
-import type { ConversationFiles } from "../../reviews/requester/conversation-files.ts";
-import { decideRemark } from "../../reviews/requester/decide-remark.ts";
+import { type ConversationFiles, lastAnswer } from "../../reviews/requester/conversation-files.ts";
+import { decideRemark, namedRemark } from "../../reviews/requester/decide-remark.ts";
 import { withConversation } from "../../reviews/requester/held-conversation.ts";
-import { lastAnswer } from "../../reviews/requester/last-answer.ts";
-import { namedRemark } from "../../reviews/requester/named-remark.ts";
 import { findReview } from "../../reviews/requester/reviews-folder.ts";
 import { formatCount } from "../output/amount.ts";
 import { printable } from "../output/printable.ts";

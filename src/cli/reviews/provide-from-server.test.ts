@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { answerLines } from "../../reviews/provider/answer-lines.ts";
+import { answerLines } from "../../reviews/provider/stream-ids.ts";
 import { recordedIo } from "../../testing/recorded-io.ts";
 import { defaultConfig } from "../settings/config.ts";
 import type { ProvideCall } from "./provide.ts";

@@ -1,10 +1,8 @@
 import { responseOnWire } from "../../formats/reviews/write-response.ts";
 import { type DecisionFigures, type ReviewAnalytics, reviewAnalytics } from "../../reviews/analytics.ts";
 import { type Conversation, openRemarks, undecided } from "../../reviews/requester/conversation.ts";
-import { ConversationFiles } from "../../reviews/requester/conversation-files.ts";
-import { lastAnswer } from "../../reviews/requester/last-answer.ts";
-import { reviewedConversation, reviewerOf } from "../../reviews/requester/reviewed.ts";
-import { findReview, loadReviews } from "../../reviews/requester/reviews-folder.ts";
+import { ConversationFiles, lastAnswer } from "../../reviews/requester/conversation-files.ts";
+import { findReview, loadReviews, reviewedConversation, reviewerOf } from "../../reviews/requester/reviews-folder.ts";
 import { formatAgo, formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
 import { printable, shorten } from "../output/printable.ts";

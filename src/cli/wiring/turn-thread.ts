@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { boundReviewer } from "../../reviews/reviewers/bound-reviewer.ts";
 import { takeTurnsOver } from "../../reviews/server/take-turns-over.ts";
-import type { TurnThreadData } from "../../reviews/server/turn-messages.ts";
+import type { TurnThreadData } from "../../reviews/server/turns-apart.ts";
 import { chatModelOf } from "./review-model.ts";
 
 if (parentPort === null) throw new Error("turn-thread.ts runs as a worker thread only");

@@ -150,7 +150,7 @@ type Open = { -readonly [K in keyof RecordedInvocation]: RecordedInvocation[K] }
 /**
  * Invocations in the order of their starts. A node asks one agent at a time, so an event of a node belongs to its open invocation.
  */
-export function invocationsIn(events: readonly RunEvent[]): RecordedInvocation[] {
+function invocationsIn(events: readonly RunEvent[]): RecordedInvocation[] {
   const all: Open[] = [];
   const open = new Map<string, Open>();
   const attempts = new Map<string, number>();

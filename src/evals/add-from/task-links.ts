@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
@@ -17,9 +17,7 @@ function keysOf({ suiteId, taskId, runId }: Pick<TaskLink, "suiteId" | "taskId" 
 }
 
 export function taskHash(task: EvalTask): string {
-  return createHash("sha256")
-    .update(canonicalJson(JSON.parse(JSON.stringify(task))))
-    .digest("hex");
+  return sha256(canonicalJson(JSON.parse(JSON.stringify(task))));
 }
 
 /** Writes a link both ways; one that is there already is replaced. */

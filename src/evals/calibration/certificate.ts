@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { allDocuments } from "../../engine/shared/all-documents.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError, validationError } from "../../protocol/errors.ts";
 import {
@@ -45,10 +45,6 @@ export function hashOfModel({ model, fingerprint }: Pick<CertifiedJudge, "model"
 export function hashOfGold(items: Gold["items"]): string {
   const pairs = items.map(({ itemId, gold }) => [itemId, gold]);
   return sha256(canonicalJson(pairs.sort(([a = ""], [b = ""]) => (a < b ? -1 : a > b ? 1 : 0))));
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 export function certificateOf(

@@ -120,8 +120,8 @@ const DEFINITION = oneNodeWorkflow({
   typeId: CALIBRATION_NODE_TYPE,
 });
 
-export const CALIBRATION_RUN: Plan = makePlan(definitionHash(DEFINITION), DEFINITION);
+const CALIBRATION_RUN: Plan = makePlan(definitionHash(DEFINITION), DEFINITION);
 
-export function calibrationWorkflow(store: Store, tenant: string, atMs: number): Promise<WorkflowWrite[]> {
+function calibrationWorkflow(store: Store, tenant: string, atMs: number): Promise<WorkflowWrite[]> {
   return registrationOf(store, tenant, DEFINITION, CALIBRATION_RUN.hash, atMs);
 }

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import type { LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
 import type { Signal } from "../../protocol/judgments/annotation.ts";
 import type { GoldJudgment } from "../../statistics/gold.ts";
@@ -22,7 +22,7 @@ export interface GoldItem extends SuiteRubric {
 export function goldItem(item: Omit<GoldItem, "itemId">): GoldItem {
   const { input, output, toolResults } = item;
   const text = canonicalJson(JSON.parse(JSON.stringify([rubricKey(item), input ?? null, output ?? null, toolResults])));
-  return { ...item, itemId: createHash("sha256").update(text).digest("hex") };
+  return { ...item, itemId: sha256(text) };
 }
 
 /** The gold of one run. */

@@ -14,7 +14,7 @@ export interface JudgeSettings {
   readonly questionCharacters: number;
 }
 
-export const JUDGE_DEFAULTS: JudgeSettings = { attemptsMax: 3, questionCharacters: 400_000 };
+const JUDGE_DEFAULTS: JudgeSettings = { attemptsMax: 3, questionCharacters: 400_000 };
 
 const AGENT_ID = "judge";
 
@@ -24,7 +24,7 @@ export function agentJudge(binding: Binding, settings: JudgeSettings = JUDGE_DEF
 }
 
 /** The texts that the verdicts of a judge depend on. */
-export function promptOf({ kind }: Pick<Binding, "kind">): string {
+function promptOf({ kind }: Pick<Binding, "kind">): string {
   return kind === "model" ? MODEL_PROMPT : INTERFACE;
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
 import { outputText } from "../score/output-text.ts";
 
@@ -44,12 +44,10 @@ const FENCE_CHARACTERS = 32;
  * A word that occurs in none of the texts, in any case, so that no part of them can look like their end. It is a hash of the texts: the
  * same texts have the same fence.
  */
-export function fenceFor(texts: readonly string[]): string {
+function fenceFor(texts: readonly string[]): string {
   const all = texts.map((text) => text.toLowerCase());
   for (let count = 0; ; count++) {
-    const hash = createHash("sha256")
-      .update(JSON.stringify([count, texts]))
-      .digest("hex");
+    const hash = sha256(JSON.stringify([count, texts]));
     const fence = hash.slice(0, FENCE_CHARACTERS);
     if (!all.some((text) => text.includes(fence))) return fence;
   }
@@ -71,5 +69,5 @@ export const MODEL_PROMPT = [JUDGE_SYSTEM_PROMPT, judgeMessage(SAMPLE), JSON.str
 export const INTERFACE = [JSON.stringify(JudgeInput), JSON.stringify(JudgeOutput)].join("\n");
 
 export function hashOfPrompt(prompt: string): string {
-  return createHash("sha256").update(prompt).digest("hex");
+  return sha256(prompt);
 }

@@ -60,7 +60,7 @@ export function foldOverrides(judgments: readonly ScoreJudgment[]): FoldedOverri
 }
 
 /** The score of a signal; undefined for one without a score. */
-export function scoreIn({ kind, label, rating }: Signal): number | undefined {
+function scoreIn({ kind, label, rating }: Signal): number | undefined {
   if (kind === "rating") return rating === undefined ? undefined : (rating - 1) / 4;
   if (kind !== "label") return undefined;
   return label === "pass" ? 1 : label === "fail" ? 0 : undefined;
@@ -81,7 +81,7 @@ function byTask(judgments: readonly ScoreJudgment[]): Map<string, ScoreJudgment[
 }
 
 /** Newest first; ids of one moment sort in the order they were made. */
-export function byAge(a: ScoreJudgment, b: ScoreJudgment): number {
+function byAge(a: ScoreJudgment, b: ScoreJudgment): number {
   return b.atMs - a.atMs || (a.annotationId < b.annotationId ? 1 : -1);
 }
 

@@ -34,7 +34,7 @@ export interface Original {
 }
 
 /** The summary with the scores of people. Findings stay: no score lets a task pass that has a disqualifying finding. */
-export function overriddenSummaryOf(original: Original, { overrides }: FoldedOverrides): Summed {
+function overriddenSummaryOf(original: Original, { overrides }: FoldedOverrides): Summed {
   const { runId, plan, suite, results, summary, baseline } = original;
   const { evaluatedModelClass: modelClass = "general" } = summary;
   const changed = results.map((result) => withScore(result, overrides.get(result.taskId)));

@@ -164,7 +164,7 @@ export function bodyWrites({ host, owner, runId }: EvalRun, taskId: string, bodi
 }
 
 /** Bodies of all trials of a task, by invocation. */
-export async function readBodies(
+async function readBodies(
   store: Pick<Store, "listDocuments">,
   tenant: string,
   runId: string,

@@ -9,7 +9,7 @@ import type { Fixtures } from "../../protocol/evals/eval-suite.ts";
 import type { EvalRun } from "./eval-run.ts";
 
 /** The name of the memory seed among the unused fixtures of a task. */
-export const MEMORY_SEED = "memorySeed";
+const MEMORY_SEED = "memorySeed";
 
 /**
  * The tools that an agent may call in a task: those of its manifest. Without a manifest, those that the fixtures name; a memory seed

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { DocumentWrite } from "../../store/port/documents.ts";
 import { taskBar } from "../score/task-bar.ts";
@@ -35,9 +35,7 @@ export function cacheKey(run: EvalRun, task: EvalTask, mode: EvalMode, trial: nu
   const { reasoningVerbosity: verbosity = "full" } = plan;
   const kept = verbosity === "full" ? {} : { verbosity };
   const settings = { threshold: agent.confidenceThreshold ?? null, judged: services.judge !== undefined, ...kept };
-  return createHash("sha256")
-    .update(canonicalJson(JSON.parse(JSON.stringify({ ...parts, settings }))))
-    .digest("hex");
+  return sha256(canonicalJson(JSON.parse(JSON.stringify({ ...parts, settings }))));
 }
 
 /** A judge without a fingerprint: changes of it are not visible. */

@@ -13,9 +13,9 @@ export type Difference =
   | ({ readonly kind: "words"; readonly summary: string } & WordChange);
 
 /** Longer texts are compared by their beginnings. */
-export const COMPARED_CHARACTERS = 100_000;
+const COMPARED_CHARACTERS = 100_000;
 /** The limit of a stored difference. */
-export const SHOWN_CHARACTERS = 20_000;
+const SHOWN_CHARACTERS = 20_000;
 
 /** The difference of an output that does not match. */
 export function differenceOf({ strategy, value }: GoldenMatch, output: unknown): Difference {
@@ -161,7 +161,7 @@ const PART_CHARACTERS = 400;
 const CONTEXT_CHARACTERS = 60;
 
 /** Word by word from both ends; everything in between is one change. With "none", the two are only shown side by side. */
-export function wordChange(expected: string, output: string, shared: "ends" | "none" = "ends"): WordChange {
+function wordChange(expected: string, output: string, shared: "ends" | "none" = "ends"): WordChange {
   const [old, young] = [wordsOf(expected), wordsOf(output)];
   let head = 0;
   let tail = 0;

@@ -125,7 +125,7 @@ function checkSeed(found: ProblemList, path: string, entry: unknown): void {
 /** Rounding errors are allowed. */
 const TOLERANCE = 1e-6;
 
-export function checkRubric(found: ProblemList, path: string, value: unknown): void {
+function checkRubric(found: ProblemList, path: string, value: unknown): void {
   const criteria = listOf(found, path, value, { atLeastOne: true, of: '{ "criterion": "…", "weight": 1 }' });
   const seen = new Set<string>();
   const weights: number[] = [];

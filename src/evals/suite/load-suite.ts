@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { placesIn, type TextPlace } from "../../formats/json/json-places.ts";
 import { type Scrubber, scrubber } from "../../formats/secrets/scrub.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { validationError } from "../../protocol/errors.ts";
 import { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import { parse } from "../../protocol/schema.ts";
@@ -65,7 +65,7 @@ export function requireSuite(loaded: LoadedSuite, what: string): UsableSuite {
 
 /** The identity of a suite's content: the same for the same tasks, whatever the order of members and white space. */
 export function suiteHash(suite: AgentEvalSuite): string {
-  return createHash("sha256").update(canonicalJson(suite)).digest("hex");
+  return sha256(canonicalJson(suite));
 }
 
 let cachedShapes: Scrubber | undefined;
@@ -106,7 +106,7 @@ const FIX =
   "Take it out: suites are shared and kept. For a trap, plant a canary like CANARY-7f3a-blue, which is no secret and is detected.";
 
 /** Secrets are errors, not warnings: suites travel in packs and repositories, from which a secret cannot be taken back. */
-export function checkSecrets(value: unknown, scrubber: Scrubber, found: ProblemList): void {
+function checkSecrets(value: unknown, scrubber: Scrubber, found: ProblemList): void {
   check("", value);
 
   function check(path: string, item: unknown): void {

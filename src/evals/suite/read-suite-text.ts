@@ -11,7 +11,7 @@ export interface SuiteLimits {
 }
 
 /** Ten thousand tasks of six kilobytes. */
-export const SUITE_LIMITS: SuiteLimits = { maxBytes: 67_108_864, maxElements: 2_000_000 };
+const SUITE_LIMITS: SuiteLimits = { maxBytes: 67_108_864, maxElements: 2_000_000 };
 
 /**
  * Suites that a server takes from others: ten thousand tasks of 25 values. They are read and checked in one go, which holds up all other

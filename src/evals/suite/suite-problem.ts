@@ -1,5 +1,5 @@
 /** Stable names of what can be wrong with a suite; `docs/evals.md` lists them. */
-export const SUITE_PROBLEMS = {
+const SUITE_PROBLEMS = {
   not_json: "error",
   not_usable: "error",
   too_large: "error",

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import type { Host } from "../../engine/host.ts";
 import { callOut } from "../../engine/outbound/call-out.ts";
 import { type Outbound, problemOf } from "../../engine/outbound/guard.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "./load-suite.ts";
@@ -82,7 +82,7 @@ export async function suiteAt(
 /** Throws `validation_error` for an address that may not be called, an answer that is no suite, and bytes with another digest. */
 export async function fetchSuite(
   outbound: Outbound,
-  { url, sha256 }: Extract<SuiteAddress, { type: "fetched" }>,
+  { url, sha256: digest }: Extract<SuiteAddress, { type: "fetched" }>,
 ): Promise<UsableSuite> {
   const { host } = new URL(url);
   const problem = problemOf(outbound, new URL(url));
@@ -99,8 +99,8 @@ export async function fetchSuite(
   if (answer.status !== 200)
     throw validationError(`the suite at ${host} cannot be fetched: it answered ${answer.status}`);
   if (answer.cut) throw validationError(`the suite at ${host} is larger than ${FETCHED_BYTES_MAX} bytes, or broke off`);
-  const found = createHash("sha256").update(answer.body).digest("hex");
-  if (found !== sha256) {
+  const found = sha256(answer.body);
+  if (found !== digest) {
     throw validationError(
       `the suite at ${host} has the SHA-256 ${found}, and not the one it was named with; look at what changed`,
     );

@@ -2,7 +2,7 @@
 export type TextRange = readonly [start: number, end: number];
 
 /** A text with more secrets than this is one of secrets; nothing of it is shown, and the search for more of them ends. */
-export const SECRETS_MAX = 5_000;
+const SECRETS_MAX = 5_000;
 
 /** Throws where there are too many of them. */
 export function requireFew(count: number): void {

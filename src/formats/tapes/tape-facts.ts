@@ -44,7 +44,7 @@ export async function factsOf(records: Iterable<TapeRecord>): Promise<TapeFacts>
 }
 
 /** Reads a whole tape and passes each record on. Throws `FileError`. */
-export async function readTapeWithFacts(
+async function readTapeWithFacts(
   path: string,
   bytes: Bytes,
   onRecord: (record: TapeRecord) => void,

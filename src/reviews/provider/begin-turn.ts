@@ -1,6 +1,13 @@
-import type { CheckedRequest, Decision, ReviewRequest, Warning } from "../../formats/reviews/request.ts";
-import { mediaTypeOf, shown } from "../../formats/reviews/request.ts";
+import {
+  type CheckedRequest,
+  type Decision,
+  mediaTypeOf,
+  type ReviewRequest,
+  shown,
+  type Warning,
+} from "../../formats/reviews/request.ts";
 import type { Acknowledgement, ReviewErrorCode } from "../../formats/reviews/response.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { ReceivedDecision, ReviewSession } from "./session.ts";
 
 /** The result of the checks of a request, before any review. */
@@ -55,7 +62,7 @@ export function beginTurn({ checked, fingerprint, session, reviews }: BeginTurn)
   const decisions = received(request, present);
   const acknowledged = acknowledgements(request, decisions);
   const warnings = atMost([...orderWarnings(iteration, last), ...checked.warnings, ...decisionWarnings(request)]);
-  const common = { ...(acknowledged === undefined ? {} : { acknowledged }), warnings };
+  const common = { ...defined({ acknowledged }), warnings };
   if (!reviews(mediaTypeOf(request.artifact.media_type) ?? "")) {
     const message = `artifacts of the type ${shown(mediaTypeOf(request.artifact.media_type) ?? "")} are not reviewed here`;
     const answer = { iteration, code: "UNSUPPORTED_MEDIA_TYPE", message, ...common } as const;
@@ -80,8 +87,7 @@ function received(request: ReviewRequest, { issued }: ReviewSession): ReceivedDe
     id: item.id,
     status: item.status,
     known: known.has(item.id),
-    ...(item.reason_code === undefined ? {} : { reason_code: item.reason_code }),
-    ...(item.explanation === undefined ? {} : { explanation: item.explanation }),
+    ...defined({ reason_code: item.reason_code, explanation: item.explanation }),
   }));
 }
 
@@ -134,7 +140,7 @@ function decisionWarnings({ applied_feedback }: ReviewRequest): Warning[] {
 }
 
 /** Why something was not done, or not all of it, is worth knowing. */
-export function isBare({ status, reason_code, explanation }: Decision): boolean {
+function isBare({ status, reason_code, explanation }: Decision): boolean {
   if (status === "rejected") return reason_code === undefined && explanation === undefined;
   return status === "partial" && explanation === undefined;
 }

@@ -1,15 +1,18 @@
 import { readdir, rmdir, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { AppError } from "../../protocol/errors.ts";
+import { unusableInput } from "../../protocol/errors.ts";
+import { matches, type Static, Type } from "../../protocol/schema.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
-import { codeOf } from "./error-code.ts";
-import { makeDirectory } from "./make-directory.ts";
-import { readRegularFile } from "./read-regular.ts";
-import { newSession, type ReviewSession } from "./session.ts";
-import type { Held, Kept, SessionBackend } from "./session-backend.ts";
-import { readSessionFile, type StoredSession, sessionFileText } from "./session-file.ts";
+import { codeOf, makeDirectory, readRegularFile, removeDrafts, replaceFile } from "./files.ts";
+import {
+  type AnsweredTurn,
+  type Held,
+  type Kept,
+  newSession,
+  type ReviewSession,
+  type SessionBackend,
+} from "./session.ts";
 import { isSessionID, newSessionID } from "./stream-ids.ts";
-import { removeDrafts, replaceFile } from "./whole-file.ts";
 
 export interface DirectoryBackendOptions {
   /** The time to wait for a session that others hold. */
@@ -120,15 +123,81 @@ async function read(root: string, sessionID: string): Promise<StoredSession | un
   if (text === undefined) return undefined;
   const stored = readSessionFile(text);
   if (stored?.session.sessionID === sessionID) return stored;
-  throw new AppError("unusable_input", { problem: `${path} is not the file of a session, or is damaged` });
+  throw unusableInput(`${path} is not the file of a session, or is damaged`);
 }
 
 function unusable(root: string, error: unknown): unknown {
   const { syscall, message } = (error ?? {}) as NodeJS.ErrnoException;
   if (syscall === undefined) return error;
-  return new AppError(
-    "unusable_input",
-    { problem: `${root} cannot hold review sessions: ${message}` },
-    { cause: error },
-  );
+  return unusableInput(`${root} cannot hold review sessions: ${message}`, error);
+}
+
+const Answered = Type.Object({ iteration: Type.Integer(), fingerprint: Type.String(), response: Type.String() });
+
+const SessionFile = Type.Object({
+  version: Type.Literal(1),
+  sessionID: Type.String(),
+  last: Type.Integer({ minimum: 0 }),
+  issued: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      aspect: Type.String(),
+      description: Type.String(),
+      recommendation: Type.String(),
+      iterations: Type.Array(Type.Integer()),
+      part: Type.String(),
+    }),
+  ),
+  decisions: Type.Array(
+    Type.Object({
+      iteration: Type.Integer(),
+      id: Type.String(),
+      status: Type.Union([Type.Literal("accepted"), Type.Literal("rejected"), Type.Literal("partial")]),
+      known: Type.Boolean(),
+      reason_code: Type.Optional(Type.String()),
+      explanation: Type.Optional(Type.String()),
+    }),
+  ),
+  answered: Type.Optional(Answered),
+  /** Every answered turn of the present conversation, oldest first. */
+  turns: Type.Array(Answered),
+  artifact: Type.Optional(
+    Type.Object({
+      media_type: Type.String(),
+      content: Type.Unknown(),
+      artifact_ref: Type.Optional(Type.String()),
+    }),
+  ),
+});
+type SessionFile = Static<typeof SessionFile>;
+
+export interface StoredSession {
+  readonly session: ReviewSession;
+  readonly turns: readonly AnsweredTurn[];
+}
+
+/** Undefined for a text that is no session. */
+function readSessionFile(text: string): StoredSession | undefined {
+  const stored = parsed(text);
+  if (stored === undefined) return undefined;
+  const { version: _, turns, ...session } = stored;
+  return { session: session as ReviewSession, turns };
+}
+
+function sessionFileText(session: ReviewSession, earlier: readonly AnsweredTurn[]): string {
+  return `${JSON.stringify({ version: 1, ...session, turns: turnsWith(session.answered, earlier) }, null, 2)}\n`;
+}
+
+function turnsWith(answered: AnsweredTurn | undefined, earlier: readonly AnsweredTurn[]): readonly AnsweredTurn[] {
+  if (answered === undefined) return [];
+  return [...earlier.filter(({ iteration }) => iteration < answered.iteration), answered];
+}
+
+function parsed(text: string): SessionFile | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return matches(SessionFile, value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,6 @@
+import { sortedJson } from "../../formats/json/sorted-json.ts";
 import type { DecisionStatus, ReviewRequest } from "../../formats/reviews/request.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 
 /** A provider's record of one session. A session may hold several conversations: each begins with iteration 1. */
 export interface ReviewSession {
@@ -50,4 +52,35 @@ export function newSession(sessionID: string): ReviewSession {
 /** The latest decision on each remark of the present conversation. */
 export function latestDecisions(session: ReviewSession): ReadonlyMap<string, ReceivedDecision> {
   return new Map(session.decisions.filter(({ known }) => known).map((one) => [one.id, one]));
+}
+
+/** Where the sessions of a provider are stored: a directory, or the store of a host. */
+export interface SessionBackend {
+  /**
+   * Works on a session exclusively, across processes: the result of `work` is kept before the promise resolves. `busy` when others
+   * hold the session for too long, `unknown` when no session has this id.
+   */
+  withSession<T>(sessionID: string, work: (session: ReviewSession) => Promise<Kept<T>>): Promise<Held<T>>;
+  /** Works on a new session in the same way. */
+  withNewSession<T>(work: (session: ReviewSession) => Promise<Kept<T>>): Promise<T>;
+  /** A copy under a new id. */
+  fork(sessionID: string): Promise<string | undefined>;
+  /** The session that was used last. */
+  latest(): Promise<string | undefined>;
+  read(sessionID: string): Promise<ReviewSession | undefined>;
+}
+
+export interface Kept<T> {
+  /** Absent when nothing changed. */
+  readonly session?: ReviewSession;
+  readonly result: T;
+}
+
+export type Held<T> =
+  | { readonly ok: true; readonly result: T }
+  | { readonly ok: false; readonly why: "unknown" | "busy" };
+
+/** The fingerprint of a JSON value with sorted names and no blanks: the same request in another notation has the same one. */
+export function fingerprintOf(value: unknown): string {
+  return sha256(sortedJson(value));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fingerprintOf } from "./fingerprint.ts";
+import { fingerprintOf } from "./session.ts";
 import { isSessionID, newSessionID, streamIdsFor } from "./stream-ids.ts";
 
 test("ids have the form of the command's, and parts of one answer sort by their place", () => {

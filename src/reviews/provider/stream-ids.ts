@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { StreamIds } from "../../formats/reviews/write-stream.ts";
+import { answerStream, type StreamIds } from "../../formats/reviews/write-stream.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const TIME_DIGITS = 12;
@@ -41,4 +41,10 @@ function randomCharacters(count: number): string {
     for (const byte of randomBytes(count)) if (byte < 248 && text.length < count) text += ALPHABET[byte % 62];
   }
   return text;
+}
+
+/** A response as the three lines that carry it, written now. Nothing that reviews here counts tokens. */
+export function answerLines(sessionID: string, response: string): string {
+  const atMs = Date.now();
+  return answerStream(response, streamIdsFor(sessionID, atMs), atMs, { input: 0, output: 0, cost: 0 });
 }

@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CheckedRequest, readRequest } from "../../formats/reviews/request.ts";
 import { REMARK_ID } from "../../formats/reviews/response.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { DEFAULT_AGENT, type Reviewer } from "../reviewer.ts";
 import { beginTurn, type Turn, withDecisions } from "./begin-turn.ts";
-import { fingerprintOf } from "./fingerprint.ts";
 import { errorResponse, finishTurn, type Review } from "./finish-turn.ts";
-import type { ReviewSession } from "./session.ts";
-import type { Kept, SessionBackend } from "./session-backend.ts";
+import { fingerprintOf, type Kept, type ReviewSession, type SessionBackend } from "./session.ts";
 
 export interface TurnAsked {
   /** The request as it came. */
@@ -44,7 +43,7 @@ export type TurnTaken =
   | { readonly type: "unknown" }
   | { readonly type: "busy" };
 
-export const REVIEW_LIMIT_MS = 240_000;
+const REVIEW_LIMIT_MS = 240_000;
 
 /** One turn of a conversation over any transport: the returned answer is durable already. */
 export async function takeTurn(
@@ -120,7 +119,7 @@ function failed(session: ReviewSession, turn: Turn, message: string): Answered {
     iteration: request.iteration,
     code: "INTERNAL_ERROR",
     message,
-    ...(acknowledged === undefined ? {} : { acknowledged }),
+    ...defined({ acknowledged }),
     warnings,
   });
   return { session: withDecisions(session, decisions), response };
@@ -141,7 +140,7 @@ async function reviewed(
     const signal = given === undefined ? stop.signal : AbortSignal.any([stop.signal, given]);
     const review = await Promise.race([reviewer.review({ request, session, decisions, signal }), limit]);
     if (review !== undefined && !isUsable(review)) {
-      throw new AppError("unusable_input", { problem: "the reviewer gave ids that are malformed or not unique" });
+      throw unusableInput("the reviewer gave ids that are malformed or not unique");
     }
     return review;
   } finally {

@@ -1,17 +1,23 @@
 import { type ReviewRequest, readRequest } from "../../formats/reviews/request.ts";
 import { responseOnWire } from "../../formats/reviews/write-response.ts";
 import { unifiedDiff } from "../../formats/text/unified-diff.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { decisionLines, forgottenBy, type SentArtifact } from "./after-turn.ts";
-import { digestOf, linesOfContent } from "./artifact.ts";
+import { decisionLines, forgottenBy, type SentArtifact, stopBeforeSending } from "./after-turn.ts";
 import type { Carrier } from "./carrier.ts";
-import { type ArtifactVersion, type Conversation, nextRequest, pendingDecisions, undecided } from "./conversation.ts";
+import {
+  type ArtifactVersion,
+  type Conversation,
+  digestOf,
+  linesOfContent,
+  nextRequest,
+  pendingDecisions,
+  undecided,
+} from "./conversation.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
 import { withOutcome } from "./held-conversation.ts";
-import type { Retries } from "./retry.ts";
-import { isUsableSession } from "./session-id.ts";
-import { stopBeforeSending } from "./stop-rules.ts";
-import { type Attempt, type AttemptLog, takeTurn } from "./take-turn.ts";
+import { isUsableSession } from "./run-command.ts";
+import { type Attempt, type AttemptLog, type Retries, takeTurn } from "./take-turn.ts";
 
 export interface Asking {
   readonly carrier: Carrier;
@@ -76,9 +82,7 @@ async function send(
   const { strict, allow_other_agent, require_clean_exit, on_lost_session } = conversation.options;
   const settings = {
     ...asking,
-    ...(strict === undefined ? {} : { strict }),
-    ...(allow_other_agent === undefined ? {} : { allowOtherAgent: allow_other_agent }),
-    ...(require_clean_exit === undefined ? {} : { requireCleanExit: require_clean_exit }),
+    ...defined({ strict, allowOtherAgent: allow_other_agent, requireCleanExit: require_clean_exit }),
   };
   const attempt = await takeTurn({ request, session }, settings, log);
   if (attempt.outcome === "response_success") {

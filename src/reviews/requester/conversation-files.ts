@@ -5,8 +5,9 @@ import { endLeftOver, markOf, type ProcessMark } from "../../engine/programs/pro
 import { checkResponse } from "../../formats/reviews/check-response.ts";
 import { checkRequest, type ReviewRequest } from "../../formats/reviews/request.ts";
 import type { ReviewResponse } from "../../formats/reviews/response.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { replaceFile } from "../provider/whole-file.ts";
+import { replaceFile } from "../provider/files.ts";
 import type { DecisionLine, RecordedOutcome, SentArtifact } from "./after-turn.ts";
 import { type Conversation, conversationText, readConversation } from "./conversation.ts";
 
@@ -86,7 +87,7 @@ export class ConversationFiles {
     const path = this.turnPath(attempt, "response.json");
     if (!existsSync(path)) return undefined;
     const sentIds = request.applied_feedback?.items.map(({ id }) => id);
-    const asked = { iteration: request.iteration, ...(sentIds === undefined ? {} : { sentIds }) };
+    const asked = { iteration: request.iteration, ...defined({ sentIds }) };
     return checkResponse(parsed(await readFile(path, "utf8").catch(failing(path))), asked).response;
   }
 
@@ -165,4 +166,15 @@ function failing(path: string): (error: Error) => never {
 
 function unreadable(path: string, problem: string): AppError {
   return new AppError("review_unreadable", { path, problem });
+}
+
+/** The last success answer of the conversation; undefined before the first. */
+export async function lastAnswer(
+  { next_iteration }: Conversation,
+  files: ConversationFiles,
+): Promise<(ReviewResponse & { readonly status: "success" }) | undefined> {
+  const attempt = await files.answeredAttempt(next_iteration - 1);
+  if (attempt === 0) return undefined;
+  const response = await files.response(attempt, await files.request(attempt));
+  return response?.status === "success" ? response : undefined;
 }

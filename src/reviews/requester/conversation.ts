@@ -1,4 +1,7 @@
+import { sortedJson } from "../../formats/json/sorted-json.ts";
 import { type Decision, PROTOCOL_VERSION, type ReviewRequest } from "../../formats/reviews/request.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
+import { defined } from "../../protocol/defined.ts";
 import { Count, matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 
 const Status = Type.Union([
@@ -108,8 +111,7 @@ export function pendingDecisions({ decisions, next_iteration }: Conversation): D
     .map(([id, { status, reason_code, explanation }]) => ({
       id,
       status,
-      ...(reason_code === undefined ? {} : { reason_code }),
-      ...(explanation === undefined ? {} : { explanation }),
+      ...defined({ reason_code, explanation }),
     }));
 }
 
@@ -135,4 +137,15 @@ export function nextRequest(conversation: Conversation, artifact: ArtifactVersio
     artifact: { ...artifact },
     ...(iteration > 1 ? { applied_feedback: { items } } : {}),
   };
+}
+
+/** Stands for a content: equal when it is, of the bytes of a text and of the sorted JSON of anything else. */
+export function digestOf(content: unknown): string {
+  const text = typeof content === "string" ? content : sortedJson(content);
+  return `sha256:${sha256(text)}`;
+}
+
+/** The content as lines, for comparison. */
+export function linesOfContent(content: unknown): string {
+  return typeof content === "string" ? content : `${sortedJson(content, "  ")}\n`;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { lockDirectory } from "../provider/directory-lock.ts";
-import { removeDrafts } from "../provider/whole-file.ts";
+import { removeDrafts } from "../provider/files.ts";
 import { afterAnswer, afterAttempt, decisionLines } from "./after-turn.ts";
 import type { Conversation } from "./conversation.ts";
 import { ConversationFiles } from "./conversation-files.ts";
@@ -78,6 +78,6 @@ export async function explained<T>(path: string, work: () => Promise<T>): Promis
     if (error instanceof AppError || syscall === undefined) throw error;
     const gone = code === "ENOENT" && !existsSync(path);
     const problem = gone ? `there is no ${path}` : `${path} cannot be used: ${message}`;
-    throw new AppError("unusable_input", { problem }, { cause: error });
+    throw unusableInput(problem, error);
   }
 }

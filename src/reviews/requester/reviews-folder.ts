@@ -2,9 +2,12 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { basename, join, resolve, sep } from "node:path";
-import { AppError } from "../../protocol/errors.ts";
-import type { Conversation } from "./conversation.ts";
+import { unusableInput } from "../../protocol/errors.ts";
+import type { ReviewedConversation, SentDecision } from "../analytics.ts";
+import type { DecisionLine } from "./after-turn.ts";
+import type { Conversation, Provider } from "./conversation.ts";
 import { ConversationFiles } from "./conversation-files.ts";
+import { REAL_COMMAND } from "./run-command.ts";
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/i;
 const STATE = "state.json";
@@ -48,7 +51,7 @@ export async function findReview(
     found.length > 1
       ? `${named} could be ${found.join(" or ")}; type more of it`
       : `no review in ${root} is called ${named}; \`assay review show\` lists them`;
-  throw new AppError("unusable_input", { problem });
+  throw unusableInput(problem);
 }
 
 /** A conversation that cannot be read may be open. */
@@ -63,7 +66,7 @@ async function openOnes(root: string, names: readonly string[]): Promise<string[
 }
 
 /** Every folder that holds one. */
-export async function reviewNames(root: string): Promise<string[]> {
+async function reviewNames(root: string): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
   return entries
     .filter((entry) => entry.isDirectory() && NAME.test(entry.name) && existsSync(join(root, entry.name, STATE)))
@@ -85,4 +88,33 @@ export async function loadReviews(root: string): Promise<ListedReview[]> {
     }),
   );
   return loaded.sort((a, b) => (a.conversation.created_at < b.conversation.created_at ? -1 : 1));
+}
+
+/** The input of the figures, from the record of a conversation. */
+export function reviewedConversation(conversation: Conversation, lines: readonly DecisionLine[]): ReviewedConversation {
+  const { review, status, remarks, artifacts } = conversation;
+  return {
+    conversation: review,
+    reviewer: reviewerOf(conversation.command),
+    status,
+    answers: artifacts.map(({ iteration }) => ({
+      iteration,
+      remarks: remarks.filter(({ iterations }) => iterations.includes(iteration)),
+    })),
+    decisions: lines.map(({ iteration, id, status, reason_code, ack }) => ({
+      iteration,
+      id,
+      status: status as SentDecision["status"],
+      ack,
+      ...(reason_code === null ? {} : { reason_code }),
+    })),
+    artifacts: artifacts.map(({ digest }) => digest),
+  };
+}
+
+/** A short and unique name of the provider. */
+export function reviewerOf(provider: Provider): string {
+  if ("url" in provider) return `${provider.agent} at ${provider.url}`;
+  const { program, args, agent } = provider;
+  return program === REAL_COMMAND ? agent : `${agent} of ${[program, ...args].join(" ")}`;
 }

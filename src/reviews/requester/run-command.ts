@@ -1,10 +1,79 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { type FileHandle, open } from "node:fs/promises";
+import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type NotStarted, notStarted, type Program, StartedProgram } from "../../engine/programs/started-program.ts";
+import { DEFAULT_AGENT } from "../reviewer.ts";
 import type { Carrier, Limits, Sending, Sent, StreamWatch } from "./carrier.ts";
-import { type CommandLine, commandArguments } from "./command-line.ts";
+
+/** A program that answers requests, and what it is called with. */
+export interface CommandLine {
+  readonly program: string;
+  /** Arguments before all others. */
+  readonly args: readonly string[];
+  readonly agent: string;
+  /** Whether it supports `--dir` and `--title`, as the real command does. */
+  readonly takes_directory: boolean;
+}
+
+export const REAL_COMMAND = "opencode";
+
+export interface ChosenCommand {
+  readonly program?: string | undefined;
+  readonly args: readonly string[];
+  readonly agent?: string | undefined;
+  readonly takes_directory?: boolean;
+}
+
+/** The command line; the real command by default. Other programs get only arguments that they are sure to support. */
+export function commandLine({
+  program = REAL_COMMAND,
+  args,
+  agent = DEFAULT_AGENT,
+  takes_directory,
+}: ChosenCommand): CommandLine {
+  const isReal = basename(program).replace(/\.(exe|cmd)$/, "") === REAL_COMMAND;
+  return {
+    program,
+    args: isReal && args.length === 0 ? ["run"] : args,
+    agent,
+    takes_directory: takes_directory === true || isReal,
+  };
+}
+
+export interface CalledWith {
+  readonly directory: string;
+  readonly title: string;
+  readonly session: string | undefined;
+}
+
+/** A list, never a line for a shell. */
+export function commandArguments(command: CommandLine, { directory, title, session }: CalledWith): string[] {
+  return [
+    ...command.args,
+    ...["--agent", command.agent, "--format", "json"],
+    ...(command.takes_directory ? ["--dir", directory, "--title", title] : []),
+    ...(session === undefined ? [] : ["--session", session]),
+  ];
+}
+
+/** A copy of the session was asked for, so another one comes back. */
+export function isForked({ args }: CommandLine): boolean {
+  return args.includes("--fork");
+}
+
+const LENGTH_MAX = 256;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+const BLANK_OR_CONTROL = /[\s\u0000-\u001f\u007f-\u009f]/;
+
+/**
+ * Whether a session id is safe on a command line. Ids are foreign text: one that looks like a flag would be taken for one, and the
+ * real command takes an empty one for the wish to begin a new session.
+ */
+export function isUsableSession(id: string): boolean {
+  return id !== "" && id.length <= LENGTH_MAX && !id.startsWith("-") && !BLANK_OR_CONTROL.test(id);
+}
 
 export interface CommandSettings {
   readonly command: CommandLine;

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Spent } from "../../formats/reviews/choose-answer.ts";
 import { type Question, type TurnOutcome, TurnReader } from "../../formats/reviews/outcome.ts";
 import type { ReviewRequest } from "../../formats/reviews/request.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { Carrier } from "./carrier.ts";
-import { type Retries, waitBefore } from "./retry.ts";
 
 /** One attempt of a turn and its outcome. */
 export interface Attempt extends TurnOutcome {
@@ -91,10 +91,43 @@ function questionOf({ request, session }: Turn, settings: TurnSettings): Questio
   const sent = request.applied_feedback?.items.map(({ id }) => id);
   return {
     iteration: request.iteration,
-    ...(sent === undefined ? {} : { sentIds: sent }),
+    ...defined({ sentIds: sent }),
     ...(session === undefined || forked ? {} : { session }),
-    ...(strict === undefined ? {} : { strict }),
-    ...(allowOtherAgent === undefined ? {} : { allowOtherAgent }),
-    ...(requireCleanExit === undefined ? {} : { requireCleanExit }),
+    ...defined({ strict, allowOtherAgent, requireCleanExit }),
   };
+}
+
+export interface Retries {
+  /** The wait before each further attempt; their number is the number of further attempts. */
+  readonly waitsMs: readonly number[];
+  /** From 0 to 1; extends a wait by up to a quarter, so that many failed requests are not repeated together. */
+  readonly random: () => number;
+}
+
+export const DEFAULT_WAITS_MS: readonly number[] = [1_000, 4_000];
+const STRETCH = 0.25;
+
+const WORTH_ANOTHER: ReadonlySet<TurnOutcome["outcome"]> = new Set([
+  "timeout",
+  "stream_cut",
+  "no_answer",
+  "unparseable_answer",
+  "invalid_answer",
+  "tool_failed",
+]);
+
+/** Errors that repeat, whatever their own flag is. */
+const FINAL_ERRORS: ReadonlySet<string> = new Set(["ContextOverflowError", "ContentFilterError"]);
+
+/** Whether the same request may fare better another time. */
+export function isWorthAnother({ outcome, errorCode, toolError }: TurnOutcome): boolean {
+  if (outcome === "response_error") return errorCode === "INTERNAL_ERROR";
+  if (outcome === "tool_error") return toolError?.isRetryable !== false && !FINAL_ERRORS.has(toolError?.name ?? "");
+  return WORTH_ANOTHER.has(outcome);
+}
+
+/** The wait before another attempt; undefined when there is none. */
+export function waitBefore(outcome: TurnOutcome, attempt: number, { waitsMs, random }: Retries): number | undefined {
+  const wait = isWorthAnother(outcome) ? waitsMs[attempt - 1] : undefined;
+  return wait === undefined ? undefined : Math.round(wait * (1 + STRETCH * random()));
 }

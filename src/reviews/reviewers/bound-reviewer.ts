@@ -1,8 +1,8 @@
 import type { Reviewer } from "../reviewer.ts";
 import { builtinReviewer } from "./builtin/builtin-reviewer.ts";
-import { isReviewedType } from "./builtin/kinds.ts";
+import { isReviewedType } from "./builtin/rule.ts";
 import type { ChatModelOf, ReviewerModel } from "./chat-model.ts";
-import { commandReviewer } from "./command-reviewer.ts";
+import { commandReviewer, type ReviewerCommand } from "./command-reviewer.ts";
 import { modelReviewer } from "./model-reviewer.ts";
 
 /** A reviewer by name. Plain data, so that it can be passed to a thread. */
@@ -11,13 +11,6 @@ export type ReviewerBinding = { readonly agent: string } & (
   | { readonly type: "model"; readonly model: ReviewerModel }
   | { readonly type: "command"; readonly command: ReviewerCommand }
 );
-
-export interface ReviewerCommand {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly directory: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
 
 /** All reviewers accept the same kinds of artifact. */
 export function boundReviewer(binding: ReviewerBinding, chatModelOf: ChatModelOf): Reviewer {

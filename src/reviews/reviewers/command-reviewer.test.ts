@@ -4,8 +4,7 @@ import { describe, expect, test } from "vitest";
 import { REMARK_ID } from "../../formats/reviews/response.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { newSession } from "../provider/session.ts";
-import { readCommandAnswer } from "./command-answer.ts";
-import { commandReviewer } from "./command-reviewer.ts";
+import { commandReviewer, readCommandAnswer } from "./command-reviewer.ts";
 
 const area = (more: object = {}) => ({ aspect: "cost", description: "No cost.", recommendation: "Add it.", ...more });
 const answer = (...areas_for_improvement: object[]) => JSON.stringify({ areas_for_improvement, general_summary: "so" });

@@ -1,10 +1,20 @@
 import { lastWords, type ProgramEnd, runProgram } from "../../engine/programs/run-program.ts";
 import type { ReviewRequest } from "../../formats/reviews/request.ts";
+import { REMARK_ID } from "../../formats/reviews/response.ts";
 import { scrubber } from "../../formats/secrets/scrub.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, unusableInput } from "../../protocol/errors.ts";
+import { parse, type Static, Type } from "../../protocol/schema.ts";
+import type { Review, ReviewRemark } from "../provider/finish-turn.ts";
 import { DEFAULT_AGENT, type ReviewAsked, type Reviewer } from "../reviewer.ts";
-import type { ReviewerCommand } from "./bound-reviewer.ts";
-import { readCommandAnswer } from "./command-answer.ts";
+
+export interface ReviewerCommand {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
 
 export interface CommandReviewerOptions extends ReviewerCommand {
   readonly agent?: string;
@@ -40,7 +50,7 @@ function inputFor({ request, session }: ReviewAsked): string {
   const { last, issued, decisions, artifact } = session;
   const input: CommandInput = {
     request,
-    session: { last, issued, decisions, ...(artifact === undefined ? {} : { artifact }) },
+    session: { last, issued, decisions, ...defined({ artifact }) },
   };
   return `${JSON.stringify(input)}\n`;
 }
@@ -56,7 +66,7 @@ async function outputOf({ limits = LIMITS, ...command }: Command, input: string,
     throw signal.aborted ? refusal(command.program, "was not waited for any longer") : error;
   });
   if (end.type === "ended" && end.exitCode === 0) return end.stdout.toString("utf8");
-  if (end.type === "not-started") throw new AppError("unusable_input", { problem: end.problem });
+  if (end.type === "not-started") throw unusableInput(end.problem);
   throw refusal(command.program, failureOf(end, limits.outputBytes));
 }
 
@@ -75,5 +85,90 @@ function failureOf(end: Exclude<ProgramEnd, { type: "not-started" }>, outputByte
 }
 
 function refusal(program: string, problem: string): AppError {
-  return new AppError("unusable_input", { problem: `${program} ${problem}` });
+  return unusableInput(`${program} ${problem}`);
+}
+
+const Area = Type.Object({
+  id: Type.Optional(Type.String()),
+  aspect: Type.String(),
+  description: Type.String(),
+  recommendation: Type.String(),
+  /** Stands for what it is about, such as the words it quotes. */
+  part: Type.Optional(Type.String()),
+});
+type Area = Static<typeof Area>;
+
+const Answer = Type.Object({
+  confidence: Type.Optional(
+    Type.Object({
+      level: Type.Union([Type.Literal("high"), Type.Literal("medium"), Type.Literal("low")]),
+      justification: Type.String(),
+    }),
+  ),
+  positive_points: Type.Optional(Type.Array(Type.Object({ aspect: Type.String(), justification: Type.String() }))),
+  areas_for_improvement: Type.Array(Area, { maxItems: 1000 }),
+  general_summary: Type.String(),
+});
+
+export type CommandAnswer =
+  | { readonly ok: true; readonly review: Review }
+  | { readonly ok: false; readonly problem: string };
+
+/** Reads the output of a reviewing program. */
+export function readCommandAnswer(text: string): CommandAnswer {
+  try {
+    const {
+      confidence,
+      positive_points = [],
+      areas_for_improvement,
+      general_summary,
+    } = parse(Answer, JSON.parse(text), "");
+    return {
+      ok: true,
+      review: {
+        confidence: confidence ?? { level: "medium", justification: "The reviewer does not say how sure it is." },
+        positive_points: positive_points.map(({ aspect, justification }) => ({ aspect, justification })),
+        remarks: remarksOf(areas_for_improvement),
+        general_summary,
+      },
+    };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { ok: false, problem: "what it printed is not JSON" };
+    if (error instanceof AppError) return { ok: false, problem: String(error.details["problem"]) };
+    throw error;
+  }
+}
+
+function remarksOf(areas: readonly Area[]): ReviewRemark[] {
+  const taken = new Set<string>();
+  return areas.map(({ id: given, aspect, description, recommendation, part }) => {
+    const id = unique(validId(given, `${aspect}\n${description}`), taken);
+    // Without a part, the remark's own text identifies it.
+    return { id, aspect, description, recommendation, part: sha256(part ?? `${description}\n${recommendation}`) };
+  });
+}
+
+/** The program's own id where it is valid; else one derived from it, or from the text of the remark. */
+function validId(given: string | undefined, words: string): string {
+  if (given !== undefined && REMARK_ID.test(given)) return given;
+  const basis = given === undefined || given.trim() === "" ? words : given;
+  const slug = basis
+    .slice(0, 200)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "")
+    .slice(0, 40);
+  return `${slug === "" ? "remark" : slug}.${sha256(basis).slice(0, 10)}`;
+}
+
+const ID_CHARACTERS = 128;
+
+function unique(id: string, taken: Set<string>): string {
+  let name = id;
+  for (let n = 2; taken.has(name); n++) {
+    const suffix = `.${n}`;
+    name = `${id.slice(0, ID_CHARACTERS - suffix.length)}${suffix}`;
+  }
+  taken.add(name);
+  return name;
 }

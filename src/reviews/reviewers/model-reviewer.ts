@@ -2,11 +2,9 @@ import { randomBytes } from "node:crypto";
 import { AppError } from "../../protocol/errors.ts";
 import type { Review } from "../provider/finish-turn.ts";
 import { DEFAULT_AGENT, type ReviewAsked, type Reviewer } from "../reviewer.ts";
-import { artifactText } from "./artifact-text.ts";
 import type { ChatAnswer, ChatMessage, ChatModel } from "./chat-model.ts";
-import { MODEL_ANSWER, type ReadAnswer, readModelAnswer } from "./model-answer.ts";
-import { ArtifactText } from "./model-place.ts";
-import { askedAgain, promptFor } from "./model-prompt.ts";
+import { ArtifactText, MODEL_ANSWER, type ReadAnswer, readModelAnswer } from "./model-answer.ts";
+import { artifactText, askedAgain, promptFor } from "./model-prompt.ts";
 
 export interface ModelReviewerOptions {
   readonly model: ChatModel;

@@ -4,6 +4,7 @@ import type { Host } from "../../engine/host.ts";
 import { annotationOf, recording, requireOverruling } from "../../engine/judgments/annotate.ts";
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { runIdentity } from "../../engine/runs/run-identity.ts";
+import { defined } from "../../protocol/defined.ts";
 import { AppError, validationError } from "../../protocol/errors.ts";
 import { formatId } from "../../protocol/id.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -11,7 +12,7 @@ import { NOTE_MAX, type Target } from "../../protocol/judgments/annotation.ts";
 import type { AnnotateRemarkRequest } from "../../protocol/reviews/api.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { type ItemDecision, itemsOf, type ReviewItem } from "./conversations.ts";
-import { timedRounds, visibleReview } from "./visible-review.ts";
+import { timedRounds, visibleReview } from "./stored-review.ts";
 
 export interface AnnotateRemark {
   readonly caller: Caller;
@@ -41,7 +42,7 @@ export async function annotateRemark(host: Host, command: AnnotateRemark): Promi
     throw validationError("body must have runId: the artifact named no run", { field: "runId" });
   }
   const run = await runIdentity(host, caller, runId);
-  const target = { ...(eventId === undefined ? {} : { eventId }), ...(nodeId === undefined ? {} : { nodeId }) };
+  const target = { ...defined({ eventId, nodeId }) };
   const idOf = (one: ItemDecision) => annotationIdOf(sessionId, item, one, runId, target);
   const annotationId = idOf(decision);
   const current = await host.store.annotationsById(caller.tenant, item.decisions.map(idOf));
@@ -56,7 +57,7 @@ export async function annotateRemark(host: Host, command: AnnotateRemark): Promi
     ...(earlier === undefined ? {} : { supersedes: earlier.annotationId }),
   });
   const annotation = { ...made, annotationId };
-  const one = { annotation, ...(earlier === undefined ? {} : { earlier }) };
+  const one = { annotation, ...defined({ earlier }) };
   const committed = await host.store.commit(recording(caller, [one]));
   if (committed.ok) return { annotation, created: true };
   const [meanwhile] = await host.store.annotationsById(caller.tenant, [annotationId]);

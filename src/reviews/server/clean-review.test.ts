@@ -4,7 +4,7 @@ import { scrubber } from "../../formats/secrets/scrub.ts";
 import { newSession } from "../provider/session.ts";
 import type { ReviewAsked, Reviewer } from "../reviewer.ts";
 import { builtinReviewer } from "../reviewers/builtin/builtin-reviewer.ts";
-import { ArtifactText } from "../reviewers/model-place.ts";
+import { ArtifactText } from "../reviewers/model-answer.ts";
 import { cleaningOnce, cleanResponse, cleanReviewer } from "./clean-review.ts";
 
 /** Makes one remark, about this part. */

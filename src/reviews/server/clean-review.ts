@@ -1,7 +1,6 @@
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
-import { fingerprintOf } from "../provider/fingerprint.ts";
 import type { Review } from "../provider/finish-turn.ts";
-import type { ReviewSession } from "../provider/session.ts";
+import { fingerprintOf, type ReviewSession } from "../provider/session.ts";
 import type { ReviewAsked, Reviewer } from "../reviewer.ts";
 import type { ReviewRound } from "./review-round.ts";
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Host } from "../../engine/host.ts";
 import { inTurns } from "../../engine/worker/pauses.ts";
+import { defined } from "../../protocol/defined.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";
@@ -13,8 +14,8 @@ import type {
 import type { ReviewHead, ReviewQuery, StoredRound } from "../../store/port/reviews.ts";
 import { analyticsSteps, type ReviewedConversation } from "../analytics.ts";
 import { conversationsOf } from "./conversations.ts";
-import { bodyOf, roundsOfAll } from "./read-rounds.ts";
 import { reviewInfo } from "./show-review.ts";
+import { bodyOf, roundsOfAll } from "./stored-review.ts";
 
 type Reading = Pick<Host, "store">;
 
@@ -31,7 +32,7 @@ export async function listReviews(host: Reading, visible: Visibility, query: Rev
 
 function filterOf({ agent, from, to }: ReviewAnalyticsQuery): Omit<ReviewQuery, "limit"> {
   return {
-    ...(agent === undefined ? {} : { agent }),
+    ...defined({ agent }),
     ...(from === undefined ? {} : { fromMs: msOf("from", from) }),
     ...(to === undefined ? {} : { toMs: msOf("to", to) }),
   };
@@ -88,7 +89,7 @@ export async function countReviews(
   let before: ReviewHead | undefined;
   for (;;) {
     const limit = Math.min(SESSIONS_PER_READ, sessionsMax + 1 - sessions);
-    const found = await store.listReviews(visible, { ...filter, ...(before === undefined ? {} : { before }), limit });
+    const found = await store.listReviews(visible, { ...filter, ...defined({ before }), limit });
     const heads = found.slice(0, sessionsMax - sessions);
     let looked = 0;
     for (const batch of batchesOf(heads)) {

@@ -4,9 +4,8 @@ import { decided, type ReviewRequestParts, reviewRequest } from "../../testing/r
 import { scriptedReviewer } from "../../testing/scripted-reviewer.ts";
 import { reviewAnalytics } from "../analytics.ts";
 import { beginTurn, withDecisions } from "../provider/begin-turn.ts";
-import { fingerprintOf } from "../provider/fingerprint.ts";
 import { finishTurn } from "../provider/finish-turn.ts";
-import { newSession, type ReviewSession } from "../provider/session.ts";
+import { fingerprintOf, newSession, type ReviewSession } from "../provider/session.ts";
 import { conversationsOf, itemsOf, type TimedRound } from "./conversations.ts";
 import { movementOf, type ReviewMemory, type ReviewRound } from "./review-round.ts";
 

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import type { DecisionStatus } from "../../formats/reviews/request.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
+import { defined } from "../../protocol/defined.ts";
 import { isId } from "../../protocol/id.ts";
-import { fingerprintOf } from "../provider/fingerprint.ts";
-import type { ReceivedDecision, ReviewSession } from "../provider/session.ts";
+import { fingerprintOf, type ReceivedDecision, type ReviewSession } from "../provider/session.ts";
 
 /** One request that advanced a session: its decisions, and its answer. The names are those of the protocol. */
 export interface ReviewRound {
@@ -100,8 +100,7 @@ function decisionOf({ id, status, known, reason_code, explanation }: ReceivedDec
     id,
     status,
     processing_status: known ? "acknowledged" : "unknown_id",
-    ...(reason_code === undefined ? {} : { reason_code }),
-    ...(explanation === undefined ? {} : { explanation }),
+    ...defined({ reason_code, explanation }),
   };
 }
 
@@ -112,15 +111,11 @@ function artifactOf({ artifact }: ReviewSession): { artifact?: RoundArtifact } {
   return {
     artifact: {
       media_type,
-      ...(artifact_ref === undefined ? {} : { artifact_ref }),
+      ...defined({ artifact_ref }),
       digest: `sha256:${typeof content === "string" ? sha256(content) : fingerprintOf(content)}`,
       ...(typeof runId === "string" && isId(runId) ? { runId } : {}),
     },
   };
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 interface Answer {

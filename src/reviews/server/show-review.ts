@@ -1,11 +1,12 @@
 import type { Host } from "../../engine/host.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { ReviewDetails, ReviewInfo, ReviewItemView, ReviewSessionState } from "../../protocol/reviews/api.ts";
 import type { ReviewHead } from "../../store/port/reviews.ts";
 import { reviewAnalytics } from "../analytics.ts";
-import { memoryOf } from "../store-backend.ts";
 import { conversationsOf, itemsOf, type ReviewItem } from "./conversations.ts";
-import { iso, timedRounds, visibleReview } from "./visible-review.ts";
+import { memoryOf } from "./store-backend.ts";
+import { iso, timedRounds, visibleReview } from "./stored-review.ts";
 
 type Reading = Pick<Host, "store">;
 
@@ -25,7 +26,7 @@ export function reviewInfo(head: ReviewHead): ReviewInfo {
   const { sessionId, workspace, agent, createdBy, createdAtMs, updatedAtMs, rounds } = head;
   return {
     sessionId,
-    ...(workspace === undefined ? {} : { workspace }),
+    ...defined({ workspace }),
     agent,
     createdBy,
     createdAt: iso(createdAtMs),
@@ -39,7 +40,7 @@ function itemView({ decisions, ...item }: ReviewItem): ReviewItemView {
   return {
     ...item,
     iterations: [...item.iterations],
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
     decisions: decisions.map(({ place: _, ...decision }) => decision),
   };
 }

@@ -4,8 +4,8 @@ import { KnownValues } from "../../formats/secrets/known-values.ts";
 import { loadRuleSet } from "../../formats/secrets/rule-set.ts";
 import { scrubber } from "../../formats/secrets/scrub.ts";
 import type { Reviewer } from "../reviewer.ts";
-import type { ReviewStore } from "../store-backend.ts";
 import { takeHostTurn } from "./host-turn.ts";
+import type { ReviewStore } from "./store-backend.ts";
 import {
   type Answer,
   answerOf,
@@ -14,7 +14,7 @@ import {
   resultOf,
   type ToTurnThread,
   type TurnThreadData,
-} from "./turn-messages.ts";
+} from "./turns-apart.ts";
 
 /**
  * Takes the turns of large artifacts in a thread: reading, reviewing and cleaning them takes seconds, in which a host would answer

@@ -95,7 +95,7 @@ function echoed(systemPrompt: string | undefined, output: readonly string[]): De
 }
 
 /** Every text in a value, and the names of members where they are wanted, in order. Without recursion: others make outputs. */
-export function textsOf(value: unknown, { names }: { readonly names: boolean } = { names: true }): string[] {
+function textsOf(value: unknown, { names }: { readonly names: boolean } = { names: true }): string[] {
   const texts: string[] = [];
   const stack: unknown[] = [value];
   while (stack.length > 0) {

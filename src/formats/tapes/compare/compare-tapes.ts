@@ -187,7 +187,7 @@ class Pace {
 }
 
 /** What a run has left behind. Only the last word on each path is kept. */
-export class Outcome {
+class Outcome {
   /** By path: the hash of what was written last, or null when the last word was to delete it. Both printed, which copies them. */
   readonly #files = new Map<string, string | null>();
   #exitCode: bigint | null = null;

@@ -165,7 +165,7 @@ export type KindFields = Pick<Row, "kind" | "suggested_fix" | "hypothesis_status
  * The way back: the kind that says what a judgment says, as far as there is one, and a note for ratings, flags and other labels. What
  * comes of it is always a row that passes validation.
  */
-export function kindOfSignal({ kind, label, correction }: Signal): KindFields {
+function kindOfSignal({ kind, label, correction }: Signal): KindFields {
   const fix = { suggested_fix: correction ?? null };
   if (kind === "correction") return { kind: "alternative", ...NO_DETAIL, ...fix };
   return { ...NO_DETAIL, ...((kind === "label" && BY_LABEL.get(label ?? "")) || { kind: "note" }), ...fix };
@@ -192,7 +192,7 @@ const BY_LABEL: ReadonlyMap<string, LabelledKind> = new Map<string, LabelledKind
 const MORE = " …";
 
 /** At most so many characters, never half of one; what was cut ends in dots. Characters that no database takes are replaced. */
-export function cutText(text: string, max: number): string {
+function cutText(text: string, max: number): string {
   const storable = text.replaceAll("\0", "\ufffd");
   if (storable.length <= max) return storable;
   const cut = storable.slice(0, max - MORE.length);

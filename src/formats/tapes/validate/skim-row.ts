@@ -111,7 +111,7 @@ export const skimRow = skimmerOf<SkimmedRow>(
   1,
 );
 
-export const NONE = -1;
+const NONE = -1;
 const HYPOTHESIS = ROW_KINDS.indexOf("hypothesis");
 const FRICTION = ROW_KINDS.indexOf("friction");
 

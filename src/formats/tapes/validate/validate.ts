@@ -158,7 +158,7 @@ const BLOCK = 256;
  * Findings in the order in which they were made, kept as text: a million objects with their strings would take several times the
  * memory of what is printed of them in the end, and a sidecar that belongs to another tape has a finding on every row.
  */
-export class FindingList implements Iterable<Finding> {
+class FindingList implements Iterable<Finding> {
   readonly #blocks: string[] = [];
   #open: string[] = [];
   #count = 0;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bounded, CHARACTERS_MAX, readArtifact } from "./document.ts";
 import { readMarkdown } from "./markdown.ts";
-import { remarksOn } from "./remarks.ts";
+import { remarksOn } from "./review-by-rules.ts";
 import { codeOf } from "./rules-code.ts";
 
 test.each([" ", "\t", "\f", "\v", "\u00a0", "\u2003", "\u2028", "\u3000", "\ufeff"])(

@@ -4,8 +4,8 @@ import { tempDir } from "../../../testing/temp-dir.ts";
 import { directoryBackend } from "../../provider/directory-backend.ts";
 import { takeTurn } from "../../provider/take-turn.ts";
 import { builtinReviewer } from "./builtin-reviewer.ts";
-import { isReviewedType } from "./kinds.ts";
-import { ruleTable } from "./rules.ts";
+import { ruleTable } from "./review-by-rules.ts";
+import { isReviewedType } from "./rule.ts";
 
 interface Answer {
   readonly feedback: {

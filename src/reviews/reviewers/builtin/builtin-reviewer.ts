@@ -1,6 +1,6 @@
 import { DEFAULT_AGENT, type Reviewer } from "../../reviewer.ts";
-import { isReviewedType } from "./kinds.ts";
-import type { RemarkLimits } from "./remarks.ts";
+import type { RemarkLimits } from "./review-by-rules.ts";
+import { isReviewedType } from "./rule.ts";
 
 export interface BuiltinReviewerOptions {
   /** Accepted media types. */

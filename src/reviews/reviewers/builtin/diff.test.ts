@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { builtinReviewer } from "./builtin-reviewer.ts";
 import { readDiff } from "./diff.ts";
-import { isDiff } from "./kinds.ts";
+import { isDiff } from "./rule.ts";
 
 const lines = (...texts: string[]) => `${texts.join("\n")}\n`;
 

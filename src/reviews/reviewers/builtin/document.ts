@@ -1,9 +1,8 @@
 import { mediaTypeOfFile } from "../../../formats/reviews/media-types.ts";
 import { mediaTypeOf, type ReviewRequest } from "../../../formats/reviews/request.ts";
 import { readDiff } from "./diff.ts";
-import { isDiff, kindOf } from "./kinds.ts";
 import { type Markdown, readMarkdown } from "./markdown.ts";
-import type { Kind } from "./rule.ts";
+import { isDiff, type Kind, kindOf } from "./rule.ts";
 
 /** A text, or what a diff shows of the new side of one file. */
 export interface Document {

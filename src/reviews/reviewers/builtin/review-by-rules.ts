@@ -1,3 +1,4 @@
+import { sha256 } from "../../../formats/text/sha256.ts";
 import { withDecisions } from "../../provider/begin-turn.ts";
 import {
   type RemarkWorthMaking,
@@ -7,9 +8,15 @@ import {
 } from "../../provider/finish-turn.ts";
 import { latestDecisions, type ReviewSession } from "../../provider/session.ts";
 import type { ReviewAsked } from "../../reviewer.ts";
-import { CHARACTERS_MAX, counted, type ReadArtifact, readArtifact } from "./document.ts";
-import { REMARK_LIMITS, type RemarkLimits, remarksOn } from "./remarks.ts";
-import { RULES } from "./rules.ts";
+import { CHARACTERS_MAX, counted, type Document, type ReadArtifact, readArtifact } from "./document.ts";
+import type { Finding, Rule } from "./rule.ts";
+import { CODE_RULES } from "./rules-code.ts";
+import { JSON_RULES } from "./rules-json.ts";
+import { MARKDOWN_RULES } from "./rules-markdown.ts";
+import { TEXT_RULES } from "./rules-text.ts";
+
+/** Every rule, the weightiest first: where there are too many remarks, those of the later ones are left out. */
+export const RULES: readonly Rule[] = [...TEXT_RULES, ...JSON_RULES, ...MARKDOWN_RULES, ...CODE_RULES];
 
 export function reviewByRules(
   { request, session, decisions }: ReviewAsked,
@@ -74,4 +81,82 @@ function summary(worthMaking: readonly RemarkWorthMaking[], fixed: number): stri
     ...(reopened === 0 ? [] : [`Taken up before, and still there: ${reopened}.`]),
     ...(fixed === 0 ? [] : [`Dealt with since: ${fixed}.`]),
   ].join(" ");
+}
+
+export interface RemarkLimits {
+  readonly perRule: number;
+  readonly total: number;
+}
+
+/** The limits of remarks for a reader. */
+const REMARK_LIMITS: RemarkLimits = { perRule: 25, total: 100 };
+
+/** The count of matches of one rule stops here. */
+const COUNTED = 1_000;
+
+/** The findings of the rules as remarks; the last one reports a cut list. */
+export function remarksOn(documents: readonly Document[], limits: RemarkLimits = REMARK_LIMITS): ReviewRemark[] {
+  const remarks: ReviewRemark[] = [];
+  const times = new Map<string, number>();
+  let leftOut = 0;
+  for (const rule of RULES) {
+    let found = 0;
+    for (const { document, finding } of findings(rule, documents)) {
+      if (++found > limits.perRule || remarks.length === limits.total) leftOut++;
+      else remarks.push(remarkOf(rule, document, finding, times));
+      if (found === COUNTED) break;
+    }
+  }
+  return leftOut === 0 ? remarks : [...remarks, tooMany(leftOut)];
+}
+
+function* findings(rule: Rule, documents: readonly Document[]) {
+  for (const document of documents) {
+    if (!rule.kinds.includes(document.kind) || !(rule.readsLines || document.isWhole)) continue;
+    for (const finding of rule.find(document)) yield { document, finding };
+  }
+}
+
+function remarkOf(rule: Rule, { file }: Document, finding: Finding, times: Map<string, number>): ReviewRemark {
+  const { part, description } = finding;
+  const key = file === undefined ? finding.key : `${file} ${finding.key}`;
+  const base = `${rule.id}.${slugOf(key)}${sha256(`${rule.id} ${key}`).slice(0, 10)}`;
+  const before = times.get(base) ?? 0;
+  times.set(base, before + 1);
+  // Remarks with the same words in the same place differ by their order only.
+  const id = before === 0 ? base : `${base}.${before + 1}`;
+  return { id, aspect: rule.aspect, description, recommendation: rule.recommendation, part: sha256(part) };
+}
+
+function tooMany(leftOut: number): ReviewRemark {
+  return {
+    id: "more-remarks.not-listed",
+    aspect: "completeness",
+    description: `At least ${leftOut} more remarks of the same kinds are not listed.`,
+    recommendation: "Deal with those that are listed, and ask again.",
+    part: sha256(String(leftOut)),
+  };
+}
+
+const SLUG_CHARACTERS = 40;
+
+/** The readable part of an id; the digest after it makes it unique. */
+function slugOf(key: string): string {
+  const words = key
+    .slice(0, 200)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "")
+    .slice(0, SLUG_CHARACTERS)
+    .replace(/-$/, "");
+  return words === "" ? "" : `${words}.`;
+}
+
+/** The table in docs/reviews.md, which a test compares. */
+export function ruleTable(): string {
+  const rows = RULES.map(
+    ({ id, aspect, kinds, readsLines, finds }) =>
+      `| \`${id}\` | ${aspect} | ${kinds.join(", ")} | ${readsLines ? "added lines" : "new files"} | ${finds} |`,
+  );
+  return ["| Rule | Aspect | Looks at | In a diff | Finds |", "|---|---|---|---|---|", ...rows].join("\n");
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { REMARK_ID } from "../../../formats/reviews/response.ts";
 import { DEFAULT_AGENT } from "../../reviewer.ts";
 import { builtinReviewer } from "./builtin-reviewer.ts";
-import { RULES } from "./rules.ts";
+import { RULES } from "./review-by-rules.ts";
 
 const MARKDOWN = "text/markdown";
 const SCRIPT = "application/javascript";

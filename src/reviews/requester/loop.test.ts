@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { digestOf } from "./artifact.ts";
-import { readReaction } from "./on-feedback.ts";
+import { digestOf } from "./conversation.ts";
+import { readReaction } from "./loop.ts";
 
 const read = (reaction: object) =>
   readReaction(JSON.stringify({ decisions: [], ...reaction }), "text/markdown", "react");

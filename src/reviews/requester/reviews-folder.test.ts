@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { DecisionLine } from "./after-turn.ts";
 import type { Conversation } from "./conversation.ts";
-import { reviewedConversation, reviewerOf } from "./reviewed.ts";
+import { reviewedConversation, reviewerOf } from "./reviews-folder.ts";
 
 const conversation = {
   review: "r",

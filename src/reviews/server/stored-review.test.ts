@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { reviewOf, roundOf, writing } from "../../testing/review-builders.ts";
-import { roundsOf } from "./read-rounds.ts";
+import { roundsOf } from "./stored-review.ts";
 
 test("a session is read as far as its head counts, although it has gone on since", async () => {
   const store = await openSqliteStore({ path: ":memory:" });

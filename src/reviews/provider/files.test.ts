@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { replaceFile } from "./whole-file.ts";
+import { replaceFile } from "./files.ts";
 
 test("a file is replaced as a whole, and nothing else is left", async () => {
   const folder = tempDir();

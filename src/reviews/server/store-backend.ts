@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { auditDraft, refused } from "../engine/execute.ts";
-import type { Host } from "../engine/host.ts";
-import type { Caller } from "../protocol/identity/identity.ts";
-import type { StoredReview } from "../store/port/reviews.ts";
-import type { Committed, Store, Unit } from "../store/port/store.ts";
-import { newSession, type ReviewSession } from "./provider/session.ts";
-import type { Held, Kept, SessionBackend } from "./provider/session-backend.ts";
-import { isSessionID, newSessionID } from "./provider/stream-ids.ts";
-import { cleanRound, cleanSession } from "./server/clean-review.ts";
-import { roundsOf } from "./server/read-rounds.ts";
-import { movementOf, type ReviewMemory, type ReviewRound } from "./server/review-round.ts";
-import { keptSession, SESSION_CHARACTERS_MAX } from "./server/session-limits.ts";
+import { auditDraft, refused } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import { defined } from "../../protocol/defined.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { StoredReview } from "../../store/port/reviews.ts";
+import type { Committed, Store, Unit } from "../../store/port/store.ts";
+import { type Held, type Kept, newSession, type ReviewSession, type SessionBackend } from "../provider/session.ts";
+import { isSessionID, newSessionID } from "../provider/stream-ids.ts";
+import { cleanRound, cleanSession } from "./clean-review.ts";
+import { movementOf, type ReviewMemory, type ReviewRound } from "./review-round.ts";
+import { keptSession, SESSION_CHARACTERS_MAX } from "./session-limits.ts";
+import { roundsOf } from "./stored-review.ts";
 
 export interface StoreBackendSettings {
   /** The time for which a silent process holds a session. */
@@ -139,7 +139,7 @@ function begun({ host, caller, agent }: StoreBackendOf, sessionId: string): Stor
   return {
     sessionId,
     tenant: caller.tenant,
-    ...(caller.workspace === undefined ? {} : { workspace: caller.workspace }),
+    ...defined({ workspace: caller.workspace }),
     agent,
     createdBy: caller.principal,
     createdAtMs: atMs,
@@ -179,7 +179,7 @@ function unitOf(
   const note = { action: stored.revision === 0 ? "review.begin" : "review.round", details: counted(agent, round) };
   return {
     tenant,
-    reviews: [{ type: "round", session, rounds, ...(heldBy === undefined ? {} : { heldBy }) }],
+    reviews: [{ type: "round", session, rounds, ...defined({ heldBy }) }],
     audit: [auditDraft(caller, atMs, sessionId, note)],
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { TurnOutcome } from "../../formats/reviews/outcome.ts";
-import { isWorthAnother, waitBefore } from "./retry.ts";
+import { isWorthAnother, waitBefore } from "./take-turn.ts";
 
 const outcome = (name: TurnOutcome["outcome"], more: Partial<TurnOutcome> = {}): TurnOutcome => ({
   outcome: name,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { REMARK_ID } from "../../formats/reviews/response.ts";
-import { ArtifactText, idFor } from "./model-place.ts";
+import { ArtifactText, idFor } from "./model-answer.ts";
 
 const plan = new ArtifactText("# Plan\n\n1. Stop the importer.\n   Wait for it.\n2. Copy the data.\n");
 
