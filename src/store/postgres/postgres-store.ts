@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { type Change, NO_CHANGE, type Store } from "../port/store.ts";
+import type { Kysely } from "kysely";
+import { type Change, NO_CHANGE, type Store, type Unit } from "../port/store.ts";
+import { forgetRuns } from "../read/forget-run.ts";
 import { over, sharedStore } from "../read/shared-store.ts";
 import { forgetUndelivered } from "../read/webhooks.ts";
 import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
+import type { Tables } from "../schema/tables.ts";
 import { claimRuns, renewLeases } from "./claim-runs.ts";
 import { type ConnectionSettings, kyselyOn, openPool } from "./connection.ts";
 import { closedError, explain, explainOpening } from "./database-error.ts";
@@ -80,12 +83,23 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
     ...asked,
     commit: async (unit) => {
       if (closing !== undefined) throw closedError();
-      if (unit.webhooks !== undefined) await forgetUndelivered({ read: db, write: db }, unit);
+      await removeAhead(db, unit);
       return writer.commit(unit);
     },
     onChange: (listener) => listeners.add(listener),
     close: () => (closing ??= close()),
   };
+}
+
+/** Removes what is too much for the transaction of its unit: all commits of this process would wait for it. */
+async function removeAhead(db: Kysely<Tables>, unit: Unit): Promise<void> {
+  const handles = { read: db, write: db };
+  try {
+    if (unit.deletions !== undefined) await forgetRuns(handles, unit.tenant, unit.deletions);
+    if (unit.webhooks !== undefined) await forgetUndelivered(handles, unit);
+  } catch (error) {
+    throw explain(error);
+  }
 }
 
 /** Migrations may take their time and wait for those of another process, so they have connections without a limit. */

@@ -1,4 +1,5 @@
 import { type Change, type Committed, NO_CHANGE, type Store } from "../port/store.ts";
+import { forgetRuns } from "../read/forget-run.ts";
 import { sharedStore } from "../read/shared-store.ts";
 import { buryDeliveries, forgetUndelivered } from "../read/webhooks.ts";
 import { toRun } from "../rows/rows.ts";
@@ -9,7 +10,6 @@ import { explain } from "./database-error.ts";
 import { databasePath, makeDatabaseFile } from "./database-path.ts";
 import { FileHealth } from "./file-health.ts";
 import { flattenAttempt, flattenUnit } from "./flatten-unit.ts";
-import { forgetJudgments } from "./forget-judgments.ts";
 import { hotReads } from "./hot-reads.ts";
 import { kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
 import { IN_MEMORY, openForReading, openForWriting, type SqliteDatabase } from "./open-database.ts";
@@ -98,7 +98,7 @@ function storeOver({ reader, writer: connection, lock, path }: Connections): Sto
     ...hotReads(reader),
 
     async commit(unit): Promise<Committed> {
-      if (unit.deletions !== undefined) await forgetJudgments({ read, write }, unit.tenant, unit.deletions);
+      if (unit.deletions !== undefined) await forgetRuns({ read, write }, unit.tenant, unit.deletions);
       if (unit.webhooks !== undefined) await forgetUndelivered({ read, write }, unit);
       const texts = isLongUnit(unit) ? await writeEvents(unit) : undefined;
       const outcome = await writer.run({ kind: "unit", unit: flattenUnit(unit, texts) });
