@@ -127,20 +127,21 @@ export async function requireWithinMakers(
   );
   const keyIds = keys.map(({ keyId }) => keyId);
   const origins = await originsOf(store, tenant, keyIds);
-  const makers = new Map<string, readonly [maker: string, place: Visibility]>();
+  const makers = new Map<string, readonly [maker: string, place: Visibility, keyId: string]>();
   for (const { keyId, workspace: bound = workspace } of keys) {
     const place = bound === undefined ? { tenant } : { tenant, workspace: bound };
-    for (const maker of openMakers(origins.get(keyId))) makers.set(JSON.stringify([maker, bound]), [maker, place]);
+    for (const maker of openMakers(origins.get(keyId)))
+      makers.set(JSON.stringify([maker, bound]), [maker, place, keyId]);
   }
-  for (const [maker, place] of makers.values()) {
+  for (const [maker, place, keyId] of makers.values()) {
     if (maker === caller.principal) continue;
     const held = await store.membershipOf(place, maker);
     const role = roles.find((one) => !held.roles.some((own) => mayHandOn(own, one)));
     const group = groups.find((one) => !mayHandOnGroup(held, one));
     if (role === undefined && group === undefined) continue;
     const what = role === undefined ? `group ${group}` : `role ${role}`;
-    const problem = `${maker} made a key of ${principal} and may not hand on ${what}: revoke that key and make another one, or let an owner who made none of its keys confirm ${principal}`;
-    throw new AppError("forbidden", { problem, maker, ...(role === undefined ? {} : { roleRequired: role }) });
+    const problem = `${maker} had key ${keyId} of ${principal} made and may not hand on ${what}: revoke the key and make another one, or let an owner who made none of its keys confirm ${principal}`;
+    throw new AppError("forbidden", { problem, maker, keyId, ...(role === undefined ? {} : { roleRequired: role }) });
   }
 }
 
