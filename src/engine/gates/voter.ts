@@ -19,7 +19,10 @@ export async function voterOf(host: Pick<Host, "store">, caller: Caller, owner: 
   const table = own ? await roleTable(host, place) : BUILT_IN_ROLES;
   const roles = bound.filter((role) => Object.hasOwn(table, role));
   const { principal, kind, keyScopes } = caller;
-  return { principal, kind, roles, groups, grants: (scope) => decideScope({ keyScopes, roles }, scope, table).allowed };
+  const grants = (scope: string) => decideScope({ keyScopes, roles }, scope, table).allowed;
+  // The request was authorised where the key is from; a workspace may define a role of the tenant with fewer scopes.
+  const mayNotAnswer = caller.workspace !== place.workspace && !grants("approvals:respond");
+  return { principal, kind, roles, groups, grants, ...(mayNotAnswer ? { mayNotAnswer } : {}) };
 }
 
 /** The holder of a token, of whom nothing else is known. */

@@ -1,5 +1,7 @@
 import { visibleRun } from "../../engine/execute.ts";
 import { tokenStepMs, withTokens } from "../../engine/gates/shown-gates.ts";
+import { voterOf } from "../../engine/gates/voter.ts";
+import type { Host } from "../../engine/host.ts";
 import type { Authorizer } from "../../engine/identity/roles.ts";
 import { bulkCancelRuns, cancelRuns } from "../../engine/runs/cancel-runs.ts";
 import { cancelRun, pauseRun, resumeRun } from "../../engine/runs/change-run.ts";
@@ -18,7 +20,7 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import { queryInstant } from "../../protocol/instant.ts";
 import type { ForkRunFurtherRequest } from "../../protocol/runs/fork-api.ts";
 import type { RUN_OPERATIONS } from "../../protocol/runs/operations.ts";
-import { openInterrupts } from "../../protocol/runs/run.ts";
+import { openInterrupts, type Run } from "../../protocol/runs/run.ts";
 import { traceOfHeader } from "../../protocol/runs/trace.ts";
 import { type HandlerOf, type HandlersOf, type RequestContext, recordedReply } from "../pipeline/handler.ts";
 import { accepted, created, digest, download, noneMatch, ok, type Reply } from "../pipeline/reply.ts";
@@ -121,7 +123,7 @@ function dedupOf(header: string | string[] | undefined): boolean {
 function getRunRoute({ authorizer }: RunDeps): HandlerOf<RunOperations["getRun"]> {
   return async ({ host, caller, params, headers: { "if-none-match": known } }) => {
     const run = await visibleRun(host, caller, params.runId);
-    const answers = openInterrupts(run).length > 0 && (await authorizer.decide(caller, "approvals:respond")).allowed;
+    const answers = openInterrupts(run).length > 0 && (await mayAnswer(authorizer, host, caller, run));
     // A snapshot is a function of the log, and the version counts the events of the log. Tokens expire and are replaced, and
     // the statuses of children come from other logs.
     const tokens = answers ? `-${Math.floor(host.nowMs() / tokenStepMs(host.tokens))}` : "";
@@ -133,6 +135,17 @@ function getRunRoute({ authorizer }: RunDeps): HandlerOf<RunOperations["getRun"]
     const shown = withChildStatuses(await snapshot(host, run), statuses);
     return { status: 200, json: answers ? withTokens(host, run, shown) : shown, headers };
   };
+}
+
+/** Whether the caller gets tokens for what the run waits for. */
+async function mayAnswer(
+  authorizer: Pick<Authorizer, "decide">,
+  host: Host,
+  caller: Caller,
+  { owner }: Run,
+): Promise<boolean> {
+  if (!(await authorizer.decide(caller, "approvals:respond")).allowed) return false;
+  return caller.workspace === owner.workspace || (await voterOf(host, caller, owner)).mayNotAnswer === undefined;
 }
 
 function changeOf<B>({ caller, params, body }: Changing & { readonly body: B }) {

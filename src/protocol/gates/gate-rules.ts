@@ -124,6 +124,8 @@ export interface Voter {
   grants(scope: string): boolean;
   /** Who made the key, and their makers, as far as no owner has confirmed it. */
   readonly makers?: readonly string[];
+  /** Set where the principal's roles allow no answers in the workspace of the run, although they do where its key is from. */
+  readonly mayNotAnswer?: true;
 }
 
 export type Eligibility =

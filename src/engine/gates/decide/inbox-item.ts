@@ -24,6 +24,7 @@ export interface Waiting {
 
 /** Whether the inbox of a voter shows an interrupt: the voter could decide it, also in favour. */
 export function waitsFor({ interrupt, starters }: Waiting, answerer: Voter): boolean {
+  if (answerer.mayNotAnswer) return false;
   if (interrupt.kind !== "approval") return true;
   const rules = gateRules(interrupt.data);
   if (isSelfApproval(rules, answerer, starters)) return false;

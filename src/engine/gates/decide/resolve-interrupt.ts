@@ -9,7 +9,7 @@ import { answerInterrupt } from "./answer-interrupt.ts";
 import { expireInterrupt, isOverdue } from "./close-interrupt.ts";
 import { decideGovernedGate } from "./decide-governed-gate.ts";
 import { decidePlainGate } from "./decide-plain-gate.ts";
-import { type Binding, type Ruling, requireBound, type VoteCommand } from "./vote.ts";
+import { type Binding, denied, type Ruling, requireBound, type VoteCommand } from "./vote.ts";
 
 export interface ResolveInterrupt {
   /** A node, whose latest interrupt is meant, or the one interrupt of a token. */
@@ -43,6 +43,7 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   if (byToken && !tokenAllowed(interrupt)) {
     throw new AppError("auth_elevation_required", { runId: run.runId, nodeId: interrupt.nodeId });
   }
+  if (answerer.mayNotAnswer) return denied(interrupt, answerer, MAY_NOT_ANSWER);
   // A governed gate has an error code of its own for a missing answer.
   if (value === undefined && !isGoverned(interrupt)) {
     throw new AppError("validation_error", { problem: "body must have required property 'resumeValue'" });
@@ -67,6 +68,8 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   const events = answerInterrupt(interrupt, value, answerer, at);
   return { events, audit: [{ action: "interrupt.resolved", details: { interruptId, nodeId, outcome: "answered" } }] };
 }
+
+const MAY_NOT_ANSWER = "in the workspace of this run, no role of the principal has scope approvals:respond";
 
 /** Whether an answer approves a decision of an agent or a supervisor: like a vote, it is for the decision that was read. */
 function ratifies({ kind, data }: Interrupt): boolean {
