@@ -112,6 +112,23 @@ describe.each(BOTH_STORES)("a queue that fills itself on %s", (_name, open) => {
     expect(await itemsOf(queue)).not.toContain(other);
   });
 
+  test.each([undefined, new Date(NOW - 24 * HOUR).toISOString()])(
+    "finds what was flagged before others were recorded that say they are older, from %s",
+    async (from) => {
+      const runId = await ended(NOW - HOUR);
+      const run = await store.readRun(ADA, runId);
+      if (run === undefined) throw new Error("the run is not there");
+      await annotate(store, annotationOf(run, { signal: FLAG, flag: { status: "open" }, createdAtMs: NOW }));
+      const old = Array.from({ length: 1001 }, (_, i) =>
+        annotationOf(run, { createdAtMs: NOW - 20 * HOUR + i, tapeRow: "{}" }),
+      );
+      await annotate(store, ...old);
+      const queue = await newQueue({ flagged: true, ...(from === undefined ? {} : { from }) });
+      while ((await fill(queue)).more);
+      expect(await itemsOf(queue)).toEqual([runId]);
+    },
+  );
+
   test("writes nothing where there is nothing new", async () => {
     await ended(NOW);
     const queue = await newQueue({});

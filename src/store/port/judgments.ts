@@ -37,8 +37,8 @@ export interface Judgments {
   annotationHead(tenant: string): Promise<ChangePlace>;
   /** Where a change is in the history; undefined when it never was, or was deleted with its run. */
   changePlace(tenant: string, annotationId: string, change: AnnotationChangeKind): Promise<ChangePlace | undefined>;
-  /** Before everything that was recorded at this time or later; for cursors whose change is gone. */
-  changePlaceAt(tenant: string, createdAtMs: number): Promise<ChangePlace>;
+  /** Before everything that was recorded at this time or later, and up to a day before it. */
+  changePlaceAt(tenant: string, recordedAtMs: number): Promise<ChangePlace>;
 
   /** The event of a run with this id. Unscoped: callers look the run up first. */
   findEvent(runId: string, eventId: string): Promise<EventPlace | undefined>;

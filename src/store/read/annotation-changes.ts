@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { AnnotationChange, AnnotationChangeKind, ChangePlace } from "../port/judgments.ts";
 import { toAnnotation } from "../rows/annotation-rows.ts";
 import type { Tables } from "../schema/tables.ts";
+import { auditHead } from "./audit.ts";
 
 const START: ChangePlace = { seq: 0, n: 0 };
 
@@ -46,36 +47,37 @@ export async function changePlace(
   return places(db, tenant).where("annotation_id", "=", annotationId).where("change", "=", change).executeTakeFirst();
 }
 
-/** Clocks of several processes differ a little: what was recorded first has the earliest time of some, not of all. */
-const RECORDED_TOGETHER = 1000;
+/** More than clocks of hosts differ, or than one that was set back may be behind. */
+const CLOCKS_MS = 86_400_000;
+/** Numbers of changes in one commit are smaller. */
+const LAST_N = 2 ** 31 - 1;
 
 /**
- * Times are those of the recording, except of what came from elsewhere. So it is one of our own that is looked for, and then
- * the last of our own before it: what was imported in between may have come before the time or after.
- *
- * One statement, and so one snapshot. With two, a judgment that is committed between them is missing in the first and is
- * the last of the second: the reader would start after it and never see it.
+ * The last commit that was made a day and more before the time. It is found by the times of audit entries, which the host writes: the times
+ * of judgments may be chosen by their authors, as in sidecars and imports, and a thousand rows of last week that are pushed today would
+ * move the place past all that was recorded since. Entries never change and their order is that of commits, so what is
+ * committed meanwhile comes after the place.
  */
-export async function changePlaceAt(db: Kysely<Tables>, tenant: string, createdAtMs: number): Promise<ChangePlace> {
-  const { rows } = await sql<ChangePlace>`
-    with since as (
-      select annotation_id from annotations
-      where tenant = ${tenant} and created_at >= ${createdAtMs} and imported_by is null
-      order by created_at, annotation_id limit ${RECORDED_TOGETHER}
-    ), first as materialized (
-      select change.seq, change.n from since cross join annotation_changes as change
-      where change.tenant = ${tenant} and change.annotation_id = since.annotation_id and change.change = 'recorded'
-      order by change.seq, change.n limit 1
-    )
-    select change.seq, change.n from annotation_changes as change
-    where change.tenant = ${tenant} and change.change = 'recorded'
-      and change.seq <= coalesce((select seq from first), ${Number.MAX_SAFE_INTEGER})
-      and (change.seq < coalesce((select seq from first), ${Number.MAX_SAFE_INTEGER}) or change.n < (select n from first))
-      and exists (
-        select 1 from annotations as own
-        where own.tenant = change.tenant and own.annotation_id = change.annotation_id and own.imported_by is null)
-    order by change.seq desc, change.n desc limit 1`.execute(db);
-  return rows[0] ?? START;
+export async function changePlaceAt(db: Kysely<Tables>, tenant: string, recordedAtMs: number): Promise<ChangePlace> {
+  const from = new Date(recordedAtMs - CLOCKS_MS).toISOString();
+  const head = await auditHead(db, tenant);
+  let [earlier, later] = [0, (head?.seq ?? 0) + 1];
+  while (later - earlier > 1) {
+    const middle = Math.floor((earlier + later) / 2);
+    if ((await occurredAt(db, tenant, middle)) < from) earlier = middle;
+    else later = middle;
+  }
+  return earlier === 0 ? START : { seq: earlier, n: LAST_N };
+}
+
+async function occurredAt(db: Kysely<Tables>, tenant: string, seq: number): Promise<string> {
+  const { occurred_at } = await db
+    .selectFrom("audit_log")
+    .select("occurred_at")
+    .where("tenant", "=", tenant)
+    .where("seq", "=", seq)
+    .executeTakeFirstOrThrow();
+  return occurred_at;
 }
 
 function places(db: Kysely<Tables>, tenant: string) {

@@ -7,6 +7,7 @@ import { accept, refused, type Subject, save, upTo } from "./subject.ts";
 
 const { annotate, annotationOf, judging, recording, retracting } = build;
 const START: ChangePlace = { seq: 0, n: 0 };
+const DAY = 86_400_000;
 
 export function annotationChanges(subject: Subject): void {
   describe("the history of annotations", () => {
@@ -106,40 +107,51 @@ export function annotationChanges(subject: Subject): void {
       expect(await store.changePlace(newTenant(), annotationId, "recorded")).toBeUndefined();
     });
 
-    test("can be gone on with from a time: everything recorded then or later comes after that place", async () => {
-      const { store } = subject;
+    /** One after the other, each with the time of its recording, in days, and that which it says itself. */
+    async function recordedOn(days: readonly (readonly [recorded: number, says: number, importedBy?: string])[]) {
       const { run, tenant } = await started(subject);
-      // Recorded by two hosts, the clock of one of which is ahead.
-      const times = [0, 10, 30, 20, 40].map((ms) => annotationOf(run, { createdAtMs: NOW + ms }));
-      for (const one of times) await annotate(store, one);
-      for (const [ms, missed] of [
-        [0, 0],
-        [5, 1],
-        [10, 1],
-        [20, 2],
-        [25, 2],
-        [30, 2],
-        [40, 4],
-        [41, 5],
-      ] as const) {
-        const after = await store.changePlaceAt(tenant, NOW + ms);
-        const found = await store.annotationChanges(tenant, after, 99);
-        expect(found.map(({ annotation }) => annotation)).toEqual(times.slice(missed));
+      const annotations: AnnotationRecord[] = [];
+      for (const [recorded, says, importedBy] of days) {
+        const createdAtMs = NOW + says * DAY;
+        const annotation = annotationOf(run, { createdAtMs, ...(importedBy === undefined ? {} : { importedBy }) });
+        const write = importedBy === undefined ? recording(annotation) : build.importing(annotation);
+        const audit = [
+          { ...auditDraft("annotation.create"), occurredAt: new Date(NOW + recorded * DAY).toISOString() },
+        ];
+        await accept(subject.store, { ...judging(tenant, write), audit });
+        annotations.push(annotation);
       }
+      /** How many of them are passed over by who begins at a day. */
+      const passedAt = async (day: number) => {
+        const place = await subject.store.changePlaceAt(tenant, NOW + day * DAY);
+        const found = await subject.store.annotationChanges(tenant, place, 99);
+        const passed = annotations.length - found.length;
+        expect(found.map(({ annotation }) => annotation)).toEqual(annotations.slice(passed));
+        return passed;
+      };
+      return { passedAt };
+    }
+
+    test("can be gone on with from a time: all that was recorded then, later, or up to a day before", async () => {
+      // By two hosts, the clock of one of which is ahead.
+      const { passedAt } = await recordedOn([0, 2, 4.5, 4, 6, 8].map((day) => [day, day] as const));
+      const passed: number[] = [];
+      for (const day of [-1, 0, 1, 2, 3, 3.5, 5, 5.1, 7.5, 20]) passed.push(await passedAt(day));
+      expect(passed).toEqual([0, 0, 0, 1, 1, 2, 2, 2, 5, 6]);
     });
 
-    test("counts what comes from elsewhere by when it came, not by when it was said", async () => {
-      const { store } = subject;
-      const { run, tenant } = await started(subject);
-      const old = annotationOf(run, { createdAtMs: NOW - 9000, importedBy: "sam" });
-      const early = annotationOf(run, { createdAtMs: NOW + 9000, importedBy: "sam" });
-      await accept(store, judging(tenant, build.importing(early)));
-      const [before, after] = [annotationOf(run), annotationOf(run, { createdAtMs: NOW + 10 })];
-      await annotate(store, before);
-      await accept(store, judging(tenant, build.importing(old)));
-      await annotate(store, after);
-      const found = await store.annotationChanges(tenant, await store.changePlaceAt(tenant, NOW + 5), 9);
-      expect(found.map(({ annotation }) => annotation)).toEqual([old, after]);
+    test("is gone on with by when things were recorded, whenever they say that it was", async () => {
+      const { passedAt } = await recordedOn([
+        [1, 1],
+        [3, 3],
+        [3, -9, "sam"],
+        [5, 9, "sam"],
+        [7, 0],
+        [9, 9],
+      ]);
+      const passed: number[] = [];
+      for (const day of [-8, 0, 2.5, 4.5, 8.5]) passed.push(await passedAt(day));
+      expect(passed).toEqual([0, 0, 1, 3, 5]);
     });
 
     test("of what comes from elsewhere says what changed, and nothing when nothing did", async () => {
