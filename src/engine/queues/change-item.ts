@@ -3,13 +3,14 @@ import { AppError } from "../../protocol/errors.ts";
 import type { Voter } from "../../protocol/gates/gate-rules.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { QueueItemView } from "../../protocol/queues/api.ts";
+import type { AnnotationWrite } from "../../store/port/judgments.ts";
 import type { Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { AuditNote } from "../gates/decide/vote.ts";
 import { isPerson, voterOf } from "../gates/voter.ts";
 import type { Host } from "../host.ts";
 import { serializeFor } from "../shared/serialize.ts";
-import type { QueueItem } from "./decide/item.ts";
+import { annotationIdsOf, type QueueItem } from "./decide/item.ts";
 import { mayReview } from "./decide/reviewers.ts";
 import { changedRecord, type StoredItem, visibleItem } from "./item-record.ts";
 import { placeOf, type Queue, visibleQueue } from "./queue-record.ts";
@@ -111,10 +112,12 @@ export async function writeItem(
   const target = `${stored.record.queueId}/${stored.record.itemId}`;
   const notes = audit === undefined ? [] : [auditDraft(caller, nowMs, target, audit)];
   const drafts = [...(beside?.audit ?? []), ...notes];
+  const said = beside?.annotations ?? [];
+  const annotations = [...said, ...(await unveiled(host, queue, [stored.item, item], said))];
   const committed = await host.store.commit({
     tenant: caller.tenant,
     queues: [{ type: "item", item: after.record }],
-    ...(beside?.annotations === undefined ? {} : { annotations: beside.annotations }),
+    ...(annotations.length === 0 ? {} : { annotations }),
     ...(drafts.length === 0 ? {} : { audit: drafts }),
     ...defined({ idempotency: outcome }),
   });
@@ -122,4 +125,29 @@ export async function writeItem(
   const { refusal } = committed;
   if (refusal.type === "queue" || refusal.type === "annotation") return "moved";
   throw refused(refusal);
+}
+
+/** More judgments than one round has: of an item that was offered hundreds of times the last ones. */
+const UNVEILED_MAX = 1000;
+
+/** The judgments that a blind item has kept back, when it is open no more: those who follow judgments are told of them now. */
+async function unveiled(
+  { store }: Host,
+  { record: { tenant }, rules: { blind }, blindUntilMs }: Queue,
+  [before, after]: readonly [QueueItem, QueueItem],
+  written: readonly AnnotationWrite[],
+): Promise<AnnotationWrite[]> {
+  const untilMs = blind ? Number.POSITIVE_INFINITY : blindUntilMs;
+  if (untilMs === undefined || before.state !== "open" || after.state === "open") return [];
+  const told = new Set(written.flatMap(idsOf));
+  const ids = annotationIdsOf(before)
+    .filter((annotationId) => !told.has(annotationId))
+    .slice(-UNVEILED_MAX);
+  const found = ids.length === 0 ? [] : await store.annotationsById(tenant, ids);
+  return found.filter(({ createdAtMs }) => createdAtMs <= untilMs).map((earlier) => ({ type: "show", earlier }));
+}
+
+function idsOf(write: AnnotationWrite): string[] {
+  const made = "annotation" in write ? [write.annotation.annotationId] : [];
+  return write.earlier === undefined ? made : [...made, write.earlier.annotationId];
 }

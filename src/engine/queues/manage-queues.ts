@@ -68,6 +68,7 @@ export async function updateQueue(
       state: state ?? before.state,
       rulesRevision: rulesRevision + 1,
       cursor: changes.query === undefined ? before.cursor : {},
+      ...(before.rules.blind && !rules.blind ? { blindUntilMs: host.nowMs() } : {}),
     };
     const queue = queueOf(nextRecord(before, body));
     const view = await viewOf(host, queue, rules.query !== undefined && body.state === "open");

@@ -14,6 +14,8 @@ export interface QueueBody {
   readonly rulesRevision: number;
   readonly rules: QueueRules;
   readonly cursor: QueueCursor;
+  /** When it was blind the last time, where it no longer is: what items kept back until then is told when they are through. */
+  readonly blindUntilMs?: number;
 }
 
 /** How far the query has been asked: among runs by when they ended, or among what was said about them. */

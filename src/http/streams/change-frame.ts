@@ -21,6 +21,15 @@ export class ChangeFrame {
     return this.#change.annotation;
   }
 
+  /**
+   * Whether it is told to a caller of whom it is known whether blind queues keep anything from it. Such a caller is told of a judgment
+   * by others when its item hides it no more; all others when it happens.
+   */
+  isToldTo(seesAll: boolean): boolean {
+    const { change, withheld } = this.#change;
+    return seesAll ? change !== "shown" : !withheld;
+  }
+
   frame(): string {
     this.#frame ??= frameOf(this.#change);
     return this.#frame;
@@ -28,6 +37,7 @@ export class ChangeFrame {
 }
 
 function frameOf(change: AnnotationChange): string {
-  const event: AnnotationEvent = `annotation.${change.change}`;
+  // To those who are told of it there, it is new.
+  const event: AnnotationEvent = `annotation.${change.change === "shown" ? "recorded" : change.change}`;
   return `id: ${idOfPlace(change.place)}\n${plainFrame(event, JSON.stringify(annotationView(change.annotation)))}`;
 }

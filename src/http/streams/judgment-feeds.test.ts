@@ -229,7 +229,7 @@ describe("a change that nobody told of", () => {
 });
 
 describe("a blind queue", () => {
-  test("keeps from its reviewers what others said, until they have judged; not from who looks after it", async () => {
+  test("keeps from its reviewers what others said, until it needs no more; not from its author or who looks after it", async () => {
     feedsOn({});
     const reviewer = (principal: string): Caller => ({ ...ADA, principal, roles: ["reviewer"], keyId: principal });
     const queue = newQueue(ADA.tenant, { blind: true });
@@ -240,19 +240,29 @@ describe("a blind queue", () => {
     const secret = annotationOf(run, { actor: "bea", queueItemId: item.itemId, createdAtMs: host.nowMs() });
     expect(await store.commit(judging(ADA.tenant, recording(secret)))).toMatchObject({ ok: true });
     const after = (await rate("afterwards", reviewer("bea"))).annotationId;
-    const told = async (caller: Caller) => {
+    const told = async (caller: Caller, last = after) => {
       const reader = new Reader(START, caller);
-      await reader.until(() => reader.ids.includes(after));
-      return reader.ids.includes(secret.annotationId);
+      await reader.until(() => reader.ids.includes(last));
+      return reader.ids.filter((id) => id === secret.annotationId).length;
     };
-    expect(await told(reviewer("rob"))).toBe(false);
-    expect(await told(reviewer("bea"))).toBe(true);
-    expect(await told(ADA)).toBe(true);
-    const done = { ...item, revision: 2, reviews: [judged("rob")] };
-    expect(await store.commit({ tenant: ADA.tenant, queues: [{ type: "item", item: done }] })).toMatchObject({
+    const all = [reviewer("rob"), reviewer("bea"), ADA];
+    for (const [i, times] of [0, 1, 1].entries()) expect(await told(all[i] as Caller)).toBe(times);
+    const live = all.map((caller) => new Reader(START, caller));
+    for (const reader of live) await reader.until(() => reader.ids.includes(after));
+    const judgedBy = { ...item, revision: 2, reviews: [judged("rob")] };
+    const done = { ...judgedBy, revision: 3, state: "done" } as const;
+    expect(await store.commit({ tenant: ADA.tenant, queues: [{ type: "item", item: judgedBy }] })).toMatchObject({
       ok: true,
     });
-    expect(await told(reviewer("rob"))).toBe(true);
+    expect(await told(reviewer("rob"))).toBe(0);
+    const shown = judging(ADA.tenant, { type: "show", earlier: secret });
+    expect(await store.commit({ ...shown, queues: [{ type: "item", item: done }] })).toMatchObject({ ok: true });
+    const end = (await rate("at the end")).annotationId;
+    for (const caller of all) expect(await told(caller, end)).toBe(1);
+    for (const reader of live) {
+      await reader.until(() => reader.ids.includes(end));
+      expect(reader.ids.filter((id) => id === secret.annotationId)).toHaveLength(1);
+    }
   });
 });
 

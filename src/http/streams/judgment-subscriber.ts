@@ -1,7 +1,7 @@
 import { isWanted, type Wanted } from "../../engine/judgments/annotation-filter.ts";
-import { isListedFor } from "../../engine/judgments/shown-annotation.ts";
+import { blindness } from "../../engine/judgments/list-annotations.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
-import type { AnnotationRecord, ChangePlace } from "../../store/port/judgments.ts";
+import type { ChangePlace } from "../../store/port/judgments.ts";
 import type { Store } from "../../store/port/store.ts";
 import type { ChangeFrame } from "./change-frame.ts";
 import { idOfPlace } from "./judgment-places.ts";
@@ -21,7 +21,7 @@ export interface JudgmentSubscription {
  * twice and nothing is passed over; while its socket is full it stays where it is.
  */
 export class JudgmentSubscriber {
-  readonly #store: Pick<Store, "listAnnotations" | "membershipOf">;
+  readonly #store: Pick<Store, "membershipOf">;
   readonly #socket: SseSocket;
   readonly #tally: StreamTally;
   readonly #subscription: JudgmentSubscription;
@@ -31,7 +31,7 @@ export class JudgmentSubscriber {
   #behind = true;
 
   constructor(
-    { store, tally }: { store: Pick<Store, "listAnnotations" | "membershipOf">; tally: StreamTally },
+    { store, tally }: { store: Pick<Store, "membershipOf">; tally: StreamTally },
     socket: SseSocket,
     subscription: JudgmentSubscription,
   ) {
@@ -67,9 +67,12 @@ export class JudgmentSubscriber {
   /** What follows its place. */
   async take(page: readonly ChangeFrame[]): Promise<void> {
     for (const news of page) {
-      const shown = await this.#isShown(news.annotation);
+      const shown = await this.#isShown(news);
       if (this.#state !== "following") return;
-      if (shown && this.#socket.full) return this.#enter("lagging");
+      if (shown && this.#socket.full) {
+        this.#enter("lagging");
+        return;
+      }
       if (shown) this.#write(news.frame());
       this.#place = news.place;
     }
@@ -103,14 +106,16 @@ export class JudgmentSubscriber {
   }
 
   /** A feed reads for a whole tenant. */
-  async #isShown(annotation: AnnotationRecord): Promise<boolean> {
+  async #isShown(news: ChangeFrame): Promise<boolean> {
+    const { annotation } = news;
     const { caller, wanted } = this.#subscription;
     if (wanted === undefined || !isWanted(wanted, annotation)) return false;
     if (caller.workspace !== undefined && caller.workspace !== annotation.workspace) return false;
-    if (annotation.queueItemId === undefined) return true;
+    if (annotation.queueItemId === undefined) return news.isToldTo(true);
     // Read now: a stream may outlive the role that it began with, and blind queues hide less from admins.
     const { roles } = await this.#store.membershipOf(caller, caller.principal);
-    return isListedFor(this.#store, { ...caller, roles }, annotation);
+    const { blindFor } = blindness({ ...caller, roles });
+    return news.isToldTo(blindFor === undefined || blindFor === annotation.actor);
   }
 
   #write(frame: string): void {

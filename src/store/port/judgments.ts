@@ -144,12 +144,18 @@ export interface ChangePlace {
 }
 
 export const ANNOTATION_CHANGES = ["recorded", "superseded", "retracted", "closed"] as const;
-export type AnnotationChangeKind = (typeof ANNOTATION_CHANGES)[number];
+/** `shown`: the item of a blind queue that it was given for needs no more judgments, and hides it no more. */
+export type AnnotationChangeKind = (typeof ANNOTATION_CHANGES)[number] | "shown";
 
 export interface AnnotationChange {
   readonly place: ChangePlace;
   readonly change: AnnotationChangeKind;
   readonly annotation: AnnotationRecord;
+  /**
+   * Kept from all but its author and those who look after queues: its item is open in a blind queue, or has been since, and then the
+   * history has it again as `shown`. Told by the same snapshot as the place, so that it is told once.
+   */
+  readonly withheld: boolean;
 }
 
 /**
@@ -169,6 +175,8 @@ export type AnnotationWrite =
       readonly earlier: AnnotationRecord;
       readonly flag: Extract<FlagState, { status: "closed" }>;
     }
+  /** The item of a blind queue that it was given for needs no more judgments. The annotation stays as it is. */
+  | { readonly type: "show"; readonly earlier: AnnotationRecord }
   /**
    * As it is elsewhere, in whatever state, also on a run that is not here. With `earlier`, which is here and stands as it
    * says: what happened to it since. With `onRun` its run was here, and it is refused when that has gone in the meantime.

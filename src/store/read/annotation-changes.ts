@@ -20,19 +20,28 @@ export async function annotationChanges(
         .onRef("annotations.annotation_id", "=", "change.annotation_id"),
     )
     .selectAll("annotations")
-    .select(["change.seq", "change.n", "change.change"])
+    .select(["change.seq", "change.n", "change.change", WITHHELD])
     .where("change.tenant", "=", tenant)
     .where(sql<boolean>`(change.seq, change.n) > (${after.seq}, ${after.n})`)
     .orderBy("change.seq")
     .orderBy("change.n")
     .limit(limit)
     .execute();
-  return rows.map(({ seq, n, change, ...row }) => ({
+  return rows.map(({ seq, n, change, withheld, ...row }) => ({
     place: { seq, n },
     change: change as AnnotationChangeKind,
     annotation: toAnnotation(row),
+    withheld: Boolean(withheld),
   }));
 }
+
+const WITHHELD = sql<number | boolean>`annotations.queue_item_id is not null and (exists (
+    select 1 from queue_items as item join queues as queue on queue.queue_id = item.queue_id
+    where item.item_id = annotations.queue_item_id and item.state = 'open' and queue.blind = 1)
+  or (change.change <> 'shown' and exists (
+    select 1 from annotation_changes as later
+    where later.tenant = change.tenant and later.annotation_id = change.annotation_id and later.change = 'shown'
+      and (later.seq, later.n) > (change.seq, change.n))))`.as("withheld");
 
 export async function annotationHead(db: Kysely<Tables>, tenant: string): Promise<ChangePlace> {
   return (await places(db, tenant).orderBy("seq", "desc").orderBy("n", "desc").executeTakeFirst()) ?? START;

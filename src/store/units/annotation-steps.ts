@@ -39,6 +39,8 @@ function stepsOfWrite(write: AnnotationWrite): AnnotationStep[] {
       const { earlier, flag } = write;
       return [{ before: earlier, after: { ...earlier, flag }, changes: ["closed"], needsRun: true }];
     }
+    case "show":
+      return [{ before: write.earlier, after: write.earlier, changes: ["shown"], needsRun: true }];
     case "import":
       return [imported(write)];
   }

@@ -3,6 +3,7 @@ import type { AnnotationChange, AnnotationRecord, ChangePlace } from "../../stor
 import type { Store } from "../../store/port/store.ts";
 import * as build from "../annotation-builders.ts";
 import { auditDraft, NOW, newTenant, next, nodeStarted, runWrite, startedRun } from "../builders.ts";
+import { newItem, newQueue } from "../queue-builders.ts";
 import { accept, refused, type Subject, save, upTo } from "./subject.ts";
 
 const { annotate, annotationOf, judging, recording, retracting } = build;
@@ -171,6 +172,37 @@ export function annotationChanges(subject: Subject): void {
         ["closed", { seq: 3, n: 1 }],
       ]);
       expect(changes[0]?.annotation).toEqual(after);
+    });
+
+    test("has a judgment once more when its item hides it no more, and until then says that it is withheld", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const queue = newQueue(tenant, { blind: true });
+      const item = newItem(queue, run.runId, { required: 2 });
+      const queues = [{ type: "queue", queue } as const, { type: "item", item } as const];
+      await accept(store, { tenant, queues });
+      const [hidden, free] = [annotationOf(run, { queueItemId: item.itemId }), annotationOf(run)];
+      await annotate(store, hidden, free);
+      const counted = await store.feedbackRows(run.runId);
+      const history = async () => {
+        const changes = await store.annotationChanges(tenant, START, 9);
+        return changes.map(({ change, annotation, withheld }) => [change, annotation, withheld]);
+      };
+      const before = [
+        ["recorded", hidden, true],
+        ["recorded", free, false],
+      ];
+      expect(await history()).toEqual(before);
+      const shows = judging(tenant, { type: "show", earlier: hidden });
+      const at = (revision: number, state: "done" | "open") =>
+        ({ type: "item", item: { ...item, revision, state } }) as const;
+      await accept(store, { ...shows, queues: [at(2, "done")] });
+      expect(await history()).toEqual([...before, ["shown", hidden, false]]);
+      expect(await store.feedbackRows(run.runId)).toEqual(counted);
+      await accept(store, { tenant, queues: [at(3, "open")] });
+      expect(await history()).toEqual([...before, ["shown", hidden, true]]);
+      await accept(store, judging(tenant, retracting(hidden)));
+      expect(await refused(store, shows)).toMatchObject({ type: "annotation", state: "retracted" });
     });
 
     test("goes on in the commits of a run's own events", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError } from "../../../src/testing/host.ts";
 import { JudgmentClient, JudgmentFollower } from "../../../src/testing/judgment-client.ts";
-import { QueueBench, Reviewer } from "../../../src/testing/review-queue.ts";
+import { type ItemOf, QueueBench, Reviewer } from "../../../src/testing/review-queue.ts";
 
 describe.each(HTTP_STORES)("whoever has yet to judge an item of a blind queue on %s", (_, open) => {
   let bench: QueueBench;
@@ -53,5 +53,96 @@ describe.each(HTTP_STORES)("whoever has yet to judge an item of a blind queue on
     }
     await cho.does("judge", item, { value: "good" });
     expect(await cho.agreement(queueId)).toMatchObject({ items: 1, people: { judgments: 3 } });
+  });
+});
+
+describe.each(HTTP_STORES)("a follower of judgments of a blind queue on %s", (_, open) => {
+  let bench: QueueBench;
+  let url: string;
+  beforeAll(async () => {
+    bench = await QueueBench.on(await open());
+    url = await bench.host.listen();
+  });
+  afterAll(() => bench.close());
+
+  const follow = (who: "boss" | "cho", after?: string) =>
+    JudgmentFollower.open(url, { headers: bench[who].member.headers, ...(after === undefined ? {} : { after }) });
+  const threeOf = () => bench.queueWithOne({ reviewersRequired: 3 });
+  const close = (item: ItemOf) => bench.boss.does("close", item, { reason: "a test run" });
+
+  /** What Cho, who reviews there, and the boss of the queue are told of a run, once one more judgment was recorded on another. */
+  async function toldOf(runId: string, from: Readonly<Record<"boss" | "cho", string>>) {
+    const { host, ana } = bench;
+    const marker = await host.newRun();
+    const answer = await ana.member.ask("POST", `/v1/host/assay/runs/${marker}/annotations`, {
+      signal: { kind: "label", label: "until here" },
+    });
+    const told: Record<string, string[]> = {};
+    for (const who of ["boss", "cho"] as const) {
+      const follower = await follow(who, from[who]);
+      await follower.untilTold(answer.json().annotationId);
+      follower.disconnect();
+      const about = follower.told.filter(({ data }) => data.target.runId === runId);
+      told[who] = about.map(({ event, data: { actor, signal } }) => `${event} ${actor.principalRef} ${signal.rating}`);
+      if (follower.lastId !== undefined) told[`${who} id`] = [follower.lastId];
+    }
+    const at = { boss: told["boss id"]?.[0] ?? "", cho: told["cho id"]?.[0] ?? "" };
+    return { boss: told["boss"], cho: told["cho"], at };
+  }
+  const START = { boss: "at-0.0", cho: "at-0.0" };
+
+  test.each<[string, (item: ItemOf) => Promise<unknown>, readonly string[]]>([
+    [
+      "the last judgment",
+      (item) =>
+        bench.boss.member.ask("POST", `/v1/host/assay/queues/${item.queueId}/items/${item.itemId}:judge`, { value: 5 }),
+      ["annotation.recorded boss 5"],
+    ],
+    ["the end of its item by hand", close, []],
+  ])("who may judge there is told of all judgments with %s, and of none before", async (_, end, more) => {
+    const { item, runId } = await threeOf();
+    await bench.ana.does("judge", item, { value: 2 });
+    await bench.ben.does("judge", item, { value: 4 });
+    const both = ["annotation.recorded ana 2", "annotation.recorded ben 4"];
+    const before = await toldOf(runId, START);
+    expect([before.boss, before.cho]).toEqual([both, []]);
+    await end(item);
+    const live = await toldOf(runId, before.at);
+    expect([live.boss, [...(live.cho ?? [])].sort()]).toEqual([more, [...both, ...more].sort()]);
+    const late = await toldOf(runId, START);
+    expect([late.boss, [...(late.cho ?? [])].sort()]).toEqual([[...both, ...more], [...both, ...more].sort()]);
+    expect((await toldOf(runId, live.at)).cho).toEqual([]);
+  });
+
+  test("is told of what became of judgments meanwhile, and of later rounds", async () => {
+    const { item, runId } = await bench.queueWithOne({ reviewersRequired: 2 });
+    await bench.ana.does("judge", item, { value: 1 });
+    await bench.ana.does("judge", item, { value: 2, revise: true });
+    const first = await toldOf(runId, START);
+    expect(first.cho).toEqual([]);
+    await bench.ben.does("judge", item, { value: 2 });
+    const second = await toldOf(runId, first.at);
+    expect([...(second.cho ?? [])].sort()).toEqual(["annotation.recorded ana 2", "annotation.recorded ben 2"]);
+    await bench.boss.does("requeue", item, {});
+    await bench.ana.does("judge", item, { value: 3 });
+    const third = await toldOf(runId, second.at);
+    expect(third.cho).toEqual([]);
+    await bench.ben.does("judge", item, { value: 3 });
+    const { cho } = await toldOf(runId, third.at);
+    expect(cho).toContain("annotation.recorded ana 3");
+    expect(cho).toContain("annotation.recorded ben 3");
+  });
+
+  test("is told of what was kept back before the queue ceased to be blind", async () => {
+    const { queueId, item, runId } = await threeOf();
+    await bench.ana.does("judge", item, { value: 2 });
+    const before = await toldOf(runId, START);
+    expect(before.cho).toEqual([]);
+    await bench.boss.update(queueId, { revision: 1, blind: false });
+    bench.pass(1);
+    await bench.ben.does("judge", item, { value: 4 });
+    await close(item);
+    const { cho } = await toldOf(runId, before.at);
+    expect(cho).toEqual(["annotation.recorded ben 4", "annotation.recorded ana 2"]);
   });
 });

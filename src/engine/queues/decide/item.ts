@@ -62,6 +62,12 @@ export function judgmentsOf({ reviews }: Pick<QueueItem, "reviews">): readonly J
   return reviews.filter(isJudged);
 }
 
+/** Of all that was said about an open item in the rounds before this one, then in this one. */
+export function annotationIdsOf(item: QueueItem): string[] {
+  const judgments = [...item.past, ...judgmentsOf(item)].flatMap(({ annotationIds }) => annotationIds);
+  return [...(item.adjudicatedBefore ?? []), ...judgments];
+}
+
 /** Until a lease ends it keeps its place; the moment it ends, the place is anybody's. */
 export function isHeld(review: Review, nowMs: number): review is Lease {
   return review.status === "leased" && review.untilMs > nowMs;
