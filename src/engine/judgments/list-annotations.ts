@@ -36,8 +36,15 @@ export function blindness(caller: Caller): Pick<AnnotationQuery, "blindFor"> {
   return isAdmin(caller) ? {} : { blindFor: caller.principal };
 }
 
+/** Of one question: each is looked for in all texts that have the others. */
+const WORDS_MAX = 32;
+
 function wordsOf(q: string): readonly string[] {
   const words = searchWords(q);
+  if (words.length > WORDS_MAX) {
+    const problem = `query/q has ${words.length} words, and ${WORDS_MAX} are looked for at most; each Chinese, Japanese or Korean sign is one`;
+    throw new AppError("validation_error", { problem });
+  }
   if (words.length > 0) return words;
   throw new AppError("validation_error", { problem: "query/q must hold a letter or a digit to look for" });
 }

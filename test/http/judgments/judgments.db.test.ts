@@ -186,6 +186,7 @@ describe.each(HTTP_STORES)("judgments across runs on %s", (_, open) => {
     "to=tomorrow-or-so-or-later",
     "q=",
     "q=%21%3F",
+    `q=${encodeURIComponent(Array.from({ length: 33 }, (_, n) => String.fromCodePoint(0x4e00 + n)).join(""))}`,
     "tenant=t2",
     "runId=a&runId=b",
   ])("refuse %s", async (query) => {
