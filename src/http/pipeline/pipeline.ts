@@ -313,7 +313,7 @@ function namesRun({ path, capability }: Operation): boolean {
  */
 function verbTest({ path }: Operation): (url: string) => boolean {
   const [verb] = /:[\w-]+$/.exec(path) ?? [];
-  return verb === undefined ? () => true : (url) => url.split("?", 1)[0]?.endsWith(verb) === true;
+  return verb === undefined ? () => true : (url) => url.split(/[?#]/, 1)[0]?.endsWith(verb) === true;
 }
 
 /** The refusal of every request while the capability of the operation is off. */
