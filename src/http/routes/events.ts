@@ -14,11 +14,11 @@ import type { Store } from "../../store/port/store.ts";
 import { type HandlerOf, type RequestContext, replyOf } from "../pipeline/handler.ts";
 import type { Reply } from "../pipeline/reply.ts";
 import { sendList } from "../pipeline/send-list.ts";
+import { placeAfter } from "../streams/change-feed.ts";
+import { parseStreamMode } from "../streams/event-frames.ts";
 import { InboxFeeds } from "../streams/inbox-feeds.ts";
-import { JudgmentFeeds } from "../streams/judgment-feeds.ts";
-import { placeAfter } from "../streams/judgment-places.ts";
+import type { JudgmentFeeds } from "../streams/judgment-feeds.ts";
 import { RunFeeds, type RunFeedsOptions } from "../streams/run-feeds.ts";
-import { parseStreamMode } from "../streams/stream-mode.ts";
 import type { Sample } from "./metrics.ts";
 
 type Operations = typeof OPERATIONS;
@@ -37,17 +37,15 @@ export interface EventRoutes {
 export function eventRoutes(host: Host, options: RunFeedsOptions): EventRoutes & { samples(): readonly Sample[] } {
   const feeds = new RunFeeds(host, options);
   const inboxes = new InboxFeeds(host, feeds);
-  const judgments = new JudgmentFeeds(host, feeds);
   return {
     streamEvents: streamEvents(feeds),
     pollEvents: pollEvents(feeds),
     streamInbox: streamInbox(inboxes),
-    streamJudgments: streamJudgments(judgments),
+    streamJudgments: streamJudgments(feeds.judgments),
     openStreams: () => feeds.counts().openStreams,
     close: () => {
       feeds.closeAll();
       inboxes.closeAll();
-      judgments.closeAll();
     },
     samples: () => samplesOf(feeds),
   };

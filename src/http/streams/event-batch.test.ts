@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { StoredEvent } from "../../store/port/store.ts";
 import { EventBatch } from "./event-batch.ts";
-import { parseStreamMode } from "./stream-mode.ts";
+import { parseStreamMode } from "./event-frames.ts";
 
 const LARGE = 70_000;
 

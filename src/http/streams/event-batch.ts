@@ -1,10 +1,9 @@
 import { ownTurn } from "../../engine/worker/pauses.ts";
 import { endsRun } from "../../protocol/events.ts";
 import type { StoredEvent } from "../../store/port/store.ts";
-import { batchFrame } from "./sse-frame.ts";
-import { isAdmitted, type StreamModes } from "./stream-mode.ts";
+import { batchFrame, isAdmitted, type StreamModes } from "./event-frames.ts";
 
-/** A batch may end before its time, so that what is held back stays small. An event of more bytes is a batch of its own. */
+/** A larger batch is sent before its time. A larger event is a batch of its own. */
 const BATCH_BYTES = 64 * 1024;
 
 /** Frames by the last event of their batch: live subscribers of a run hold the same events and write the same bytes. */
@@ -13,7 +12,7 @@ const framesByLast = new WeakMap<StoredEvent, Map<string, Buffer>>();
 export interface BatchOutput {
   /** False, with nothing sent, when the socket is full. */
   send(frame: () => Buffer): boolean;
-  /** Told when a batch that is due could not be sent. It is due again later, unless it is dropped. */
+  /** Called when a due batch could not be sent. It is due again later, unless it is dropped. */
   refused(): void;
 }
 
@@ -32,7 +31,7 @@ export class EventBatch {
     this.#output = output;
   }
 
-  /** False when a batch had to be sent and could not: it is still held, and the event may be. */
+  /** False when a batch had to be sent and the socket was full: it is still held, and the event may be. */
   add(event: StoredEvent): boolean {
     const { length } = event.body;
     if (isAdmitted(this.#modes, event.type)) {
@@ -42,7 +41,7 @@ export class EventBatch {
       this.#bytes += length;
       this.#timer ??= this.#start();
     }
-    // Somebody is waiting for these, also where the mode itself does not show them.
+    // People and clients wait for these events, also where the mode does not show them.
     const urgent = endsRun(event.type) || event.type === "node.suspended";
     return urgent || this.#bytes > BATCH_BYTES ? this.flush() : true;
   }

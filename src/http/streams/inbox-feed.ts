@@ -1,16 +1,39 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ShownItem } from "../../engine/gates/decide/inbox-item.ts";
+import { showGate } from "../../engine/gates/inbox.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { InboxEntry } from "./inbox-entry.ts";
-import type { InboxSubscriber } from "./inbox-subscriber.ts";
+import type { StoredInterrupt } from "../../store/port/gates.ts";
+import type { Change } from "../../store/port/store.ts";
+import type { InboxSubscriber } from "./inbox-feeds.ts";
+
+/** An interrupt that is read once for all subscribers; its item is made once, for the first subscriber that may see it. */
+export class InboxEntry {
+  readonly row: StoredInterrupt;
+  /** Whether it was read because its run has changed. */
+  readonly isChange: boolean;
+  readonly #host: Host;
+  #item: Promise<ShownItem | undefined> | undefined;
+
+  constructor(host: Host, row: StoredInterrupt, isChange: boolean) {
+    this.#host = host;
+    this.row = row;
+    this.isChange = isChange;
+  }
+
+  /** Undefined when the interrupt is open and cannot be answered. */
+  item(): Promise<ShownItem | undefined> {
+    this.#item ??= showGate(this.#host, this.row);
+    return this.#item;
+  }
+}
 
 const RUNS_AT_ONCE = 500;
 const PAGE_ROWS = 200;
 
 /**
- * The open interrupts of one tenant, followed by this process. It reads for all its subscribers, one read after the
- * other: so nobody is shown an older state of anything after a newer one, and a change that comes during a read is read
- * after it.
+ * The open interrupts of one tenant. It reads for all its subscribers, one read after the other, so that an older state is never sent
+ * after a newer one, and a change that comes during a read is read after it.
  */
 export class InboxFeed {
   readonly #host: Host;
@@ -18,10 +41,10 @@ export class InboxFeed {
   readonly #retryMs: number;
   readonly #report: (error: unknown) => void;
   readonly #subscribers = new Set<InboxSubscriber>();
-  /** Runs to look at. */
+  /** Runs whose interrupts are to be read. */
   readonly #changed = new Set<string>();
-  #told = false;
-  #working = false;
+  #isDue = false;
+  #isReading = false;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(
@@ -38,9 +61,13 @@ export class InboxFeed {
     return this.#subscribers;
   }
 
+  get isIdle(): boolean {
+    return this.#subscribers.size === 0;
+  }
+
   add(subscriber: InboxSubscriber): void {
     this.#subscribers.add(subscriber);
-    this.wake();
+    this.resume();
   }
 
   remove(subscriber: InboxSubscriber): void {
@@ -48,36 +75,37 @@ export class InboxFeed {
     if (this.#subscribers.size === 0) clearTimeout(this.#retry);
   }
 
-  lookAt(runIds: readonly string[]): void {
-    for (const runId of runIds) this.#changed.add(runId);
-    this.wake();
+  changed({ runIds, keys }: Change): void {
+    if (runIds === "all" || keys) {
+      for (const subscriber of this.#subscribers) subscriber.recheck();
+      this.resume();
+    }
+    if (runIds !== "all" && runIds.length > 0) {
+      for (const runId of runIds) this.#changed.add(runId);
+      this.resume();
+    }
   }
 
-  recheck(): void {
-    for (const subscriber of this.#subscribers) subscriber.recheck();
-    this.wake();
+  resume(): void {
+    this.#isDue = true;
+    if (!this.#isReading) void this.#read();
   }
 
-  wake(): void {
-    this.#told = true;
-    if (!this.#working) void this.#work();
-  }
-
-  async #work(): Promise<void> {
-    this.#working = true;
+  async #read(): Promise<void> {
+    this.#isReading = true;
     try {
-      while (this.#told && this.#subscribers.size > 0) {
-        this.#told = false;
+      while (this.#isDue && this.#subscribers.size > 0) {
+        this.#isDue = false;
         const changes = await this.#readChanges();
         const page = await this.#readPage();
         if (!changes && !page) continue;
-        this.#told = true;
+        this.#isDue = true;
         await nextTurn();
       }
     } catch (error) {
-      this.#trouble(error);
+      this.#databaseError(error);
     } finally {
-      this.#working = false;
+      this.#isReading = false;
     }
   }
 
@@ -91,7 +119,7 @@ export class InboxFeed {
     return true;
   }
 
-  /** The next page for those who are furthest behind; whoever is at the same place shares it. */
+  /** The next page for the subscribers that are furthest behind; all subscribers at the same place share it. */
   async #readPage(): Promise<boolean> {
     const cursors = [...this.#subscribers].flatMap(({ cursor }) => cursor ?? []);
     const [after] = cursors.sort();
@@ -107,12 +135,12 @@ export class InboxFeed {
     return true;
   }
 
-  /** What was read in vain is lost, so everything is read again: soon, when the database is away, else by the client. */
-  #trouble(error: unknown): void {
+  /** A failed read may have lost changes, so everything is read again: by this feed when the error may be retried, else by the clients. */
+  #databaseError(error: unknown): void {
     if (error instanceof AppError && error.mayRetry) {
       this.#changed.clear();
       for (const subscriber of this.#subscribers) subscriber.recheck();
-      this.#retry = setTimeout(() => this.wake(), this.#retryMs).unref();
+      this.#retry = setTimeout(() => this.resume(), this.#retryMs).unref();
       return;
     }
     this.#report(error);
@@ -120,7 +148,7 @@ export class InboxFeed {
   }
 }
 
-/** Throws the first failure, when all are done: the next read must not overtake those that still work on this one. */
+/** Throws the first failure, when all are done: the next read must not overtake subscribers that still process this one. */
 async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const settled = await Promise.allSettled(items.map(work));
   for (const one of settled) if (one.status === "rejected") throw one.reason;

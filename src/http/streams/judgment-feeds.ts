@@ -1,80 +1,153 @@
 import type { ServerResponse } from "node:http";
 import type { Host } from "../../engine/host.ts";
-import { JudgmentFeed } from "./judgment-feed.ts";
-import { JudgmentSubscriber, type JudgmentSubscription } from "./judgment-subscriber.ts";
-import { SseSocket } from "./sse-socket.ts";
-import type { StreamRoom, StreamSettings } from "./stream-room.ts";
+import { isWanted, type Wanted } from "../../engine/judgments/annotation-filter.ts";
+import { blindness } from "../../engine/judgments/list-annotations.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { ChangePlace } from "../../store/port/judgments.ts";
+import type { Store } from "../../store/port/store.ts";
+import { ChangeFeed, type ChangeFrame, type ChangeListener, idOfPlace } from "./change-feed.ts";
+import { type StreamDeps, type StreamOutput, StreamSubscriber } from "./stream-subscriber.ts";
 import { TenantFeeds } from "./tenant-feeds.ts";
 
-export interface JudgmentFeedsOptions {
-  readonly settings: StreamSettings;
-  /** Shared with the streams of runs. */
-  readonly room: StreamRoom;
-  readonly report: (error: unknown) => void;
+interface JudgmentSubscription {
+  readonly caller: Caller;
+  /** Undefined: nothing can match. */
+  readonly wanted: Wanted | undefined;
+  /** Every change after it is sent. */
+  readonly place: ChangePlace;
+}
+
+/**
+ * One connection that follows judgments. It reads the history of its tenant from its own place, so each change is sent once and none is
+ * skipped; while its socket is full it stays at its place.
+ */
+class JudgmentSubscriber extends StreamSubscriber {
+  readonly #store: Pick<Store, "membershipOf">;
+  readonly #subscription: JudgmentSubscription;
+  #place: ChangePlace;
+  #isBehind = true;
+
+  constructor(store: Pick<Store, "membershipOf">, output: StreamOutput, subscription: JudgmentSubscription) {
+    super(output, "following");
+    this.#store = store;
+    this.#subscription = subscription;
+    this.#place = subscription.place;
+  }
+
+  get place(): ChangePlace {
+    return this.#place;
+  }
+
+  get wantsMore(): boolean {
+    return this.state === "following" && this.#isBehind;
+  }
+
+  /** The first id, so that a client can resume before it has received a change. */
+  opened(): void {
+    this.write(`id: ${idOfPlace(this.#place)}\n\n`, 0);
+  }
+
+  markBehind(): void {
+    this.#isBehind = true;
+  }
+
+  markCurrent(): void {
+    this.#isBehind = false;
+  }
+
+  async take(page: readonly ChangeFrame[]): Promise<void> {
+    for (const one of page) {
+      const shown = await this.#isShown(one);
+      if (this.state !== "following") return;
+      if (shown && this.isFull) return this.enter("lagging");
+      if (shown) this.write(one.frame());
+      this.#place = one.change.place;
+    }
+  }
+
+  drained(): void {
+    if (this.state !== "lagging") return;
+    this.enter("following");
+    this.#isBehind = true;
+  }
+
+  /** A feed reads for a whole tenant. */
+  async #isShown(one: ChangeFrame): Promise<boolean> {
+    const { annotation } = one.change;
+    const { caller, wanted } = this.#subscription;
+    if (wanted === undefined || !isWanted(wanted, annotation)) return false;
+    if (caller.workspace !== undefined && caller.workspace !== annotation.workspace) return false;
+    if (annotation.queueItemId === undefined) return one.isShownTo(true);
+    // Read now: a stream may outlive the role that it began with, and blind queues hide less from admins.
+    const { roles } = await this.#store.membershipOf(caller, caller.principal);
+    const { blindFor } = blindness({ ...caller, roles });
+    return one.isShownTo(blindFor === undefined || blindFor === annotation.actor);
+  }
 }
 
 export interface OpenJudgments extends JudgmentSubscription {
-  /** Headers set on it already are sent too. */
   readonly response: ServerResponse;
 }
 
-/** Everything this process has open to those who follow judgments: one feed per tenant, gone with its last subscriber. */
-export class JudgmentFeeds {
+/** How long a feed without listeners is kept: the next stream of the tenant then opens without a look-up. */
+const LINGER_MS = 10_000;
+
+/** Streams of judgments, and the judgments that streams of runs show. */
+export class JudgmentFeeds extends TenantFeeds<ChangeFeed<JudgmentSubscriber>, JudgmentSubscriber> {
   readonly #host: Host;
-  readonly #options: JudgmentFeedsOptions;
-  readonly #feeds: TenantFeeds<JudgmentFeed>;
-  readonly #stopListening: () => void;
+  readonly #deps: StreamDeps;
 
-  constructor(host: Host, options: JudgmentFeedsOptions) {
+  constructor(host: Host, deps: StreamDeps) {
+    super(host.store, deps, deps.settings.rereadMs);
     this.#host = host;
-    this.#options = options;
-    const { settings, report } = options;
-    this.#feeds = new TenantFeeds({
-      make: (tenant) => new JudgmentFeed(host.store, { tenant, report }),
-      reread: (feed) => feed.wake(),
-      rereadMs: settings.rereadMs,
-      keepAliveMs: settings.keepAliveMs,
-    });
-    this.#stopListening = host.store.onChange(({ runIds, annotations }) => {
-      if (annotations || runIds === "all") for (const feed of this.#feeds.all) feed.wake();
-    });
+    this.#deps = deps;
   }
 
-  /** Throws before anything is sent when there is no room or the host is going down. */
-  checkRoom(tenant: string): void {
-    this.#options.room.check(tenant);
+  protected make(tenant: string) {
+    return new ChangeFeed<JudgmentSubscriber>(this.#host.store, tenant, this.#deps.report);
   }
 
-  /** From here on the response belongs to the stream. Throws like `checkRoom`. */
+  /** Makes the response a stream of judgments. Throws like `checkRoom`. */
   open({ response, ...subscription }: OpenJudgments): void {
-    const { room, settings } = this.#options;
     const { tenant } = subscription.caller;
-    room.check(tenant);
-    // The client left while its place was looked up: `close` was before us and would never free what is made here.
-    if (response.destroyed) return;
-    const { feed, stop } = this.#feeds.of(tenant);
-    const socket = new SseSocket(response, settings.bufferedBytesMax);
-    const subscriber = new JudgmentSubscriber({ store: this.#host.store, tally: room.tally }, socket, subscription);
-    const leave = room.take(tenant);
-    socket.open(settings.stallMs, {
-      drained: () => {
-        subscriber.drained();
-        feed.goOn();
-      },
-      closed: () => {
-        subscriber.release();
-        leave();
-        feed.remove(subscriber);
-        if (feed.subscribers.size === 0) stop();
-      },
-    });
-    subscriber.begin();
-    feed.add(subscriber);
+    this.openOn({ response, tenant }, (output) => new JudgmentSubscriber(this.#host.store, output, subscription));
   }
 
-  /** Ends every stream after what it still has to say. */
-  closeAll(): void {
-    this.#stopListening();
-    this.#feeds.finishAll();
+  /**
+   * To be awaited right before `listen`: changes that are committed afterwards reach the listener. The feed is kept during the look-up,
+   * however long it takes, because a new feed would have no place.
+   */
+  async ready(tenant: string): Promise<void> {
+    const { feed } = this.followed(tenant);
+    const release = this.#hold(tenant);
+    try {
+      await feed.live.ready();
+    } finally {
+      release();
+    }
+  }
+
+  /** Returns what ends the listening. */
+  listen(tenant: string, listener: ChangeListener): () => void {
+    const { listeners } = this.followed(tenant).feed.live;
+    const release = this.#hold(tenant);
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+      release();
+    };
+  }
+
+  /** Keeps the feed of the tenant until `LINGER_MS` after the release. */
+  #hold(tenant: string): () => void {
+    const { feed, stopWhenIdle } = this.followed(tenant);
+    const letGo = feed.live.hold();
+    return () => {
+      const timer = setTimeout(() => {
+        letGo();
+        stopWhenIdle();
+      }, LINGER_MS);
+      timer.unref();
+    };
   }
 }

@@ -1,8 +1,8 @@
 import type { Store } from "../../store/port/store.ts";
 
 /**
- * Tells those who follow a run that it may have new events. A follower that hears nothing is told at a slow interval
- * all the same, because the store's own word may be lost; each at its own time, so that they do not read all at once.
+ * Notifies the followers of a run that it may have new events. Each follower is also notified at a slow interval, because a notification of
+ * the store may be lost; each at its own time, so that they do not all read at once.
  */
 export class RunChanges {
   readonly #followers = new Map<string, Set<() => void>>();
@@ -13,55 +13,55 @@ export class RunChanges {
   constructor(store: Pick<Store, "onChange">, rereadMs: number) {
     this.#rereadMs = rereadMs;
     this.#stopListening = store.onChange(({ runIds }) => {
-      for (const runId of runIds === "all" ? [...this.#followers.keys()] : runIds) this.#tell(runId);
+      for (const runId of runIds === "all" ? [...this.#followers.keys()] : runIds) this.#notify(runId);
     });
   }
 
   /** Returns what ends the following. */
-  follow(runId: string, told: () => void): () => void {
+  follow(runId: string, changed: () => void): () => void {
     const followers = this.#followers.get(runId) ?? new Set();
-    this.#followers.set(runId, followers.add(told));
-    const timer = setInterval(told, this.#rereadMs).unref();
+    this.#followers.set(runId, followers.add(changed));
+    const timer = setInterval(changed, this.#rereadMs).unref();
     return () => {
       clearInterval(timer);
-      followers.delete(told);
+      followers.delete(changed);
       if (followers.size === 0 && this.#followers.get(runId) === followers) this.#followers.delete(runId);
     };
   }
 
-  /** Reads again whenever the run changed, until the answer will do or it is time to stop. Gives the last answer. */
+  /** Reads at every change of the run until `done`, `stop` or the end of the process. Returns the last result. */
   async until<T>(runId: string, stop: AbortSignal, read: () => Promise<T>, done: (answer: T) => boolean): Promise<T> {
-    let told = false;
+    let isDue = false;
     let wake = () => {};
-    const tell = () => {
-      told = true;
+    const changed = () => {
+      isDue = true;
       wake();
     };
-    const unfollow = this.follow(runId, tell);
-    stop.addEventListener("abort", tell);
+    const unfollow = this.follow(runId, changed);
+    stop.addEventListener("abort", changed);
     try {
       for (;;) {
-        // Before the read: what changes during it is read next time round.
-        told = false;
+        // Before the read: changes during it are read in the next round.
+        isDue = false;
         const stopped = stop.aborted || this.#closed;
         const answer = await read();
         if (stopped || done(answer)) return answer;
-        if (!told) await new Promise<void>((resolve) => (wake = resolve));
+        if (!isDue) await new Promise<void>((resolve) => (wake = resolve));
       }
     } finally {
-      stop.removeEventListener("abort", tell);
+      stop.removeEventListener("abort", changed);
       unfollow();
     }
   }
 
-  /** Whoever waits is told once more and does not wait again. */
+  /** Each waiter is notified once, then returns. */
   close(): void {
     this.#closed = true;
     this.#stopListening();
-    for (const runId of [...this.#followers.keys()]) this.#tell(runId);
+    for (const runId of [...this.#followers.keys()]) this.#notify(runId);
   }
 
-  #tell(runId: string): void {
-    for (const told of [...(this.#followers.get(runId) ?? [])]) told();
+  #notify(runId: string): void {
+    for (const changed of [...(this.#followers.get(runId) ?? [])]) changed();
   }
 }

@@ -8,7 +8,7 @@ import { nodeCompleted, nodeStarted, runCompleted } from "../../testing/builders
 import { SseClient } from "../../testing/sse-client.ts";
 import { randomOf, type StreamHost, streamHost, WrittenRun } from "../../testing/stream-host.ts";
 import { RunFeed } from "./run-feed.ts";
-import type { Subscriber } from "./subscriber.ts";
+import type { RunSubscriber } from "./run-subscriber.ts";
 
 let store: Store;
 let host: StreamHost;
@@ -228,7 +228,7 @@ describe("a feed", () => {
       process.nextTick(write);
       return true;
     };
-    for (let i = 0; i < 100; i++) feed.join({ take, finish() {} } as unknown as Subscriber, 0);
+    for (let i = 0; i < 100; i++) feed.join({ take, finish() {} } as unknown as RunSubscriber, 0);
     feed.wake();
     for (; taken < 100; turn++) await nextTurn();
     expect(turns.size).toBeGreaterThan(5);

@@ -7,34 +7,34 @@ import { changesSnapshot, endsRun, type RunEvent } from "../../protocol/events.t
 import { evolve, type Run } from "../../protocol/runs/run.ts";
 import type { Sensitivity } from "../../protocol/runs/snapshot.ts";
 import type { Store, StoredEvent } from "../../store/port/store.ts";
-import { CHUNK_BYTES, EventChunk, splitEvents } from "./event-chunk.ts";
-import type { Subscriber } from "./subscriber.ts";
+import { CHUNK_BYTES, EventChunk, splitEvents } from "./event-frames.ts";
+import type { RunSubscriber } from "./run-subscriber.ts";
 
 const PAGE_ROWS = 256;
 
-/** Node puts off what is written to a response until the next tick: before that, no time has passed that a pause could go by. */
+/** Node sends the bytes of a write in the next tick: before that, no time has passed that a pause could measure. */
 function written(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
 
 /**
  * One run followed by this process. New rows are read once and the same buffers are written to every live subscriber.
- * A subscriber becomes live when it has read for itself as far as the feed has, and stops being live when its socket
- * is full: then it reads for itself again. So a slow one costs the others nothing.
+ * A subscriber becomes live when it has read as far as the feed, and stops being live when its socket is full: then it reads
+ * the store itself again. So a slow subscriber does not delay the others.
  */
 export class RunFeed {
   readonly runId: string;
   readonly #store: Pick<Store, "readEvents">;
   readonly #report: (error: unknown) => void;
-  readonly #live = new Set<Subscriber>();
-  /** Those whose read failed; they try again when the feed is told of a change. */
-  readonly #parked = new Set<Subscriber>();
+  readonly #live = new Set<RunSubscriber>();
+  /** Subscribers whose read failed; they read again at the next notification. */
+  readonly #parked = new Set<RunSubscriber>();
   /** The next sequence to read. */
   #next = 0;
-  /** Kept while a live subscriber streams values. */
+  /** Present while a live subscriber streams values. */
   #fold: RunFold | undefined;
   #foldUsers = 0;
-  #told = false;
+  #isDue = false;
   #reading = false;
 
   constructor(runId: string, store: Pick<Store, "readEvents">, report: (error: unknown) => void) {
@@ -45,7 +45,7 @@ export class RunFeed {
 
   /** There may be new rows. */
   wake(): void {
-    this.#told = true;
+    this.#isDue = true;
     const parked = [...this.#parked];
     this.#parked.clear();
     for (const subscriber of parked) subscriber.catchUp();
@@ -54,9 +54,9 @@ export class RunFeed {
 
   /**
    * Makes the subscriber live when it has read everything before `position`, with the run at that point if it streams
-   * values. False when the feed is further already: the subscriber reads on and asks again.
+   * values. False when the feed has read further: the subscriber reads on and joins later.
    */
-  join(subscriber: Subscriber, position: number, fold?: RunFold): boolean {
+  join(subscriber: RunSubscriber, position: number, fold?: RunFold): boolean {
     if (position < this.#next) return false;
     if (fold !== undefined && this.#fold !== undefined && position < this.#fold.version) return false;
     if (this.#live.size === 0 && !this.#reading) this.#next = position;
@@ -65,18 +65,18 @@ export class RunFeed {
       this.#fold ??= fold;
       this.#foldUsers++;
     }
-    // A change that was told while nobody was live may be one that the subscriber's own read came too early for.
+    // A change that was notified while no subscriber was live may have come after the subscriber's own read.
     void this.#read();
     return true;
   }
 
-  leave(subscriber: Subscriber): void {
+  leave(subscriber: RunSubscriber): void {
     this.#parked.delete(subscriber);
     if (!this.#live.delete(subscriber) || !subscriber.wantsSnapshots) return;
     if (--this.#foldUsers === 0) this.#fold = undefined;
   }
 
-  park(subscriber: Subscriber): void {
+  park(subscriber: RunSubscriber): void {
     this.#parked.add(subscriber);
   }
 
@@ -84,17 +84,17 @@ export class RunFeed {
     if (this.#reading) return;
     this.#reading = true;
     try {
-      while (this.#told && this.#live.size > 0) {
-        this.#told = false;
+      while (this.#isDue && this.#live.size > 0) {
+        this.#isDue = false;
         const events = await this.#store.readEvents(this.runId, this.#next, PAGE_ROWS);
         await this.#deliver(events);
         if (endsLog(events, PAGE_ROWS)) continue;
-        this.#told = true;
-        // Pages may hold little that anybody is shown; the sockets and everybody else get their turn in between.
+        this.#isDue = true;
+        // Other work gets its turn: pages may hold few events that are shown, so that no socket fills.
         await nextTurn();
       }
     } catch (error) {
-      this.#told = true;
+      this.#isDue = true;
       if (!(error instanceof AppError)) this.#giveUp(error);
     } finally {
       this.#reading = false;
@@ -103,7 +103,7 @@ export class RunFeed {
 
   async #deliver(events: readonly StoredEvent[]): Promise<void> {
     const pause = pauses();
-    // Snapshots can be large: made one at a time, so that only those the sockets took are in memory.
+    // Snapshots can be large: they are made one at a time, as the sockets take them.
     for (const part of splitEvents(events, () => (this.#fold === undefined ? CHUNK_BYTES : 0))) {
       const chunk = new EventChunk(part, this.#fold?.apply(part[0]));
       this.#next = chunk.last.sequence + 1;
@@ -114,19 +114,19 @@ export class RunFeed {
         await written();
         await pause();
       }
-      // Making one takes long where the run is large, however little of it is shown.
+      // The snapshot of a large run takes long to make, however little of it is shown.
       await pause();
     }
   }
 
-  /** A mistake of ours: it is told once, and clients come back by themselves and resume. */
+  /** An error of the program: it is reported once, and the clients reconnect and resume. */
   #giveUp(error: unknown): void {
     this.#report(error);
     for (const subscriber of [...this.#live]) subscriber.cut();
   }
 }
 
-/** A run that moves along with its log, for streams of values. */
+/** A run that is updated event by event, for streams of values. */
 export class RunFold {
   readonly #sensitivity: Sensitivity;
   #run: Run;
@@ -140,12 +140,12 @@ export class RunFold {
     return this.#run.version;
   }
 
-  /** The text GET would give now. */
+  /** The response to GET, as text. */
   get snapshot(): string {
     return JSON.stringify(shownRun(this.#run, this.#sensitivity));
   }
 
-  /** Takes the next event, unless it is in the run already; gives the new snapshot when the event changes it. */
+  /** Applies the next event, unless the run has it already; returns the new snapshot when the event changes it. */
   apply(event: StoredEvent): string | undefined {
     if (event.sequence < this.#run.version) return undefined;
     this.#run = evolve(this.#run, runEvent(event));

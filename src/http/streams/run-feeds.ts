@@ -1,40 +1,38 @@
 import type { ServerResponse } from "node:http";
 import type { Host } from "../../engine/host.ts";
 import { annotationDoc } from "../../engine/judgments/annotation-view.ts";
-import { AnnotationFeeds } from "./annotation-feeds.ts";
+import { plainFrame } from "./event-frames.ts";
+import { JudgmentFeeds } from "./judgment-feeds.ts";
 import { RunChanges } from "./run-changes.ts";
 import { RunFeed } from "./run-feed.ts";
-import { plainFrame } from "./sse-frame.ts";
-import { SseSocket } from "./sse-socket.ts";
+import { RunSubscriber, type RunSubscription } from "./run-subscriber.ts";
 import { STREAM_DEFAULTS, StreamRoom, type StreamSettings } from "./stream-room.ts";
-import { Subscriber, type Subscription } from "./subscriber.ts";
+import { openStream, type StreamDeps } from "./stream-subscriber.ts";
 
 export interface RunFeedsOptions {
   readonly settings?: Partial<StreamSettings>;
-  /** Told of what went wrong when no request is left to answer with it. */
+  /** Reports a failure that comes too late to be a response. */
   report(error: unknown): void;
 }
 
-export interface OpenStream extends Subscription {
+export interface OpenRun extends RunSubscription {
   readonly runId: string;
-  /** Whose streams are counted together. */
-  /** Headers set on it already are sent too. */
   readonly response: ServerResponse;
 }
 
 interface Followed {
   readonly feed: RunFeed;
-  readonly subscribers: Set<Subscriber>;
+  readonly subscribers: Set<RunSubscriber>;
   stop(): void;
 }
 
-/** Everything this process has open to those who follow runs: one feed per run, gone with its last subscriber. */
-export class RunFeeds {
+/** Streams of runs: one feed per run, gone with its last subscriber. The room that it makes is for all streams of the process. */
+export class RunFeeds implements StreamDeps {
   readonly settings: StreamSettings;
   readonly changes: RunChanges;
   readonly report: (error: unknown) => void;
   readonly room: StreamRoom;
-  readonly annotations: AnnotationFeeds;
+  readonly judgments: JudgmentFeeds;
   readonly #host: Host;
   readonly #followed = new Map<string, Followed>();
 
@@ -44,41 +42,41 @@ export class RunFeeds {
     this.report = report;
     this.room = new StreamRoom(this.settings);
     this.changes = new RunChanges(host.store, this.settings.rereadMs);
-    this.annotations = new AnnotationFeeds(host.store, { rereadMs: this.settings.rereadMs, report });
+    this.judgments = new JudgmentFeeds(host, this);
   }
 
-  /** To be awaited before `open`: a judgment that is recorded once the stream is open must not be missed. */
+  /** To be awaited before `open`: judgments that are recorded once the stream is open are shown on it. */
   async ready(tenant: string): Promise<void> {
-    if (this.#host.capabilities.has("feedback")) await this.annotations.ready(tenant);
+    if (this.#host.capabilities.has("feedback")) await this.judgments.ready(tenant);
   }
 
-  /** Throws before anything is sent when there is no room or the host is going down. */
+  /** Throws before anything is sent when there is no room or the host is shutting down. */
   checkRoom(tenant: string): void {
     this.room.check(tenant);
   }
 
-  /** From here on the response belongs to the stream. Throws like `checkRoom`. */
-  open({ runId, response, ...subscription }: OpenStream): void {
+  /** Makes the response a stream of the run. Throws like `checkRoom`. */
+  open({ runId, response, ...subscription }: OpenRun): void {
     const { tenant } = subscription.visible;
     this.checkRoom(tenant);
-    // The client left while its run was looked up: `close` was before us and would never free what is made here.
     if (response.destroyed) return;
-    const followed = this.#follow(runId, tenant);
-    const socket = new SseSocket(response, this.settings.bufferedBytesMax);
-    const shared = { host: this.#host, tally: this.room.tally, report: this.report };
-    const subscriber = new Subscriber(shared, followed.feed, socket, subscription);
-    followed.subscribers.add(subscriber);
-    const leave = this.room.take(tenant);
-    socket.open(this.settings.stallMs, {
-      drained: () => subscriber.drained(),
-      closed: () => {
-        subscriber.release();
-        leave();
-        followed.subscribers.delete(subscriber);
-        if (followed.subscribers.size === 0) followed.stop();
+    const { feed, subscribers, stop } = this.#follow(runId, tenant);
+    const deps = { host: this.#host, report: this.report };
+    openStream(
+      this,
+      { response, tenant },
+      (output) => {
+        const subscriber = new RunSubscriber(deps, feed, output, subscription);
+        subscribers.add(subscriber);
+        return subscriber;
       },
-    });
-    subscriber.catchUp();
+      {
+        closed: (subscriber) => {
+          subscribers.delete(subscriber);
+          if (subscribers.size === 0) stop();
+        },
+      },
+    );
   }
 
   /** For the metrics of this process. */
@@ -87,29 +85,29 @@ export class RunFeeds {
     return { openStreams: open, laggingStreams: tally.lagging, framesSent: tally.frames };
   }
 
-  /** Ends every stream after what it still has to say, and lets waiting polls answer. None is opened afterwards. */
+  /** Ends every stream after the frames that wait, and lets waiting polls answer. None is opened afterwards. */
   closeAll(): void {
     this.room.close();
     this.changes.close();
-    this.annotations.close();
+    this.judgments.closeAll();
     for (const { subscribers } of this.#followed.values()) {
       for (const subscriber of subscribers) subscriber.finish();
     }
   }
 
   #follow(runId: string, tenant: string): Followed {
-    const standing = this.#followed.get(runId);
-    if (standing) return standing;
+    const existing = this.#followed.get(runId);
+    if (existing) return existing;
     const feed = new RunFeed(runId, this.#host.store, this.report);
-    const subscribers = new Set<Subscriber>();
+    const subscribers = new Set<RunSubscriber>();
     const unfollow = this.changes.follow(runId, () => feed.wake());
     const timer = setInterval(() => {
       for (const subscriber of subscribers) subscriber.keepAlive();
     }, this.settings.keepAliveMs).unref();
-    const unhear = this.#hear(runId, tenant, subscribers);
+    const unlisten = this.#showJudgments(runId, tenant, subscribers);
     const stop = () => {
       unfollow();
-      unhear();
+      unlisten();
       clearInterval(timer);
       this.#followed.delete(runId);
     };
@@ -118,15 +116,13 @@ export class RunFeeds {
     return followed;
   }
 
-  /** Judgments are no events: whoever is connected is told at once, and nobody afterwards. */
-  #hear(runId: string, tenant: string, subscribers: ReadonlySet<Subscriber>): () => void {
+  /** Judgments are no events of the log: they are sent to open streams, and not to clients that connect later. */
+  #showJudgments(runId: string, tenant: string, subscribers: ReadonlySet<RunSubscriber>): () => void {
     if (!this.#host.capabilities.has("feedback")) return () => {};
-    return this.annotations.listen(tenant, (changes) => {
-      for (const { change, annotation } of changes) {
-        if (change !== "recorded" || annotation.runId !== runId) continue;
-        const frame = plainFrame("run.annotated", JSON.stringify(annotationDoc(annotation)));
-        for (const subscriber of subscribers) subscriber.annotated(frame);
-      }
+    return this.judgments.listen(tenant, ({ change, annotation }) => {
+      if (change !== "recorded" || annotation.runId !== runId) return;
+      const frame = plainFrame("run.annotated", JSON.stringify(annotationDoc(annotation)));
+      for (const subscriber of subscribers) subscriber.annotated(frame);
     });
   }
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { PROTOCOL_VERSION, VERSION_HEADER } from "../../protocol/discovery.ts";
 import { cutWhenStalled } from "../pipeline/connections.ts";
-import { KEEP_ALIVE, OPENED } from "./sse-frame.ts";
+import { KEEP_ALIVE, OPENED } from "./event-frames.ts";
 
 export interface SocketEvents {
   drained(): void;
@@ -15,7 +15,7 @@ const HEADERS = {
   [VERSION_HEADER]: PROTOCOL_VERSION,
 } as const;
 
-/** A response as a place to put frames: how much still waits in memory, and whether the reader takes any of it. */
+/** A response as the output of frames: whether too many bytes wait in memory, and whether the reader takes any of them. */
 export class SseSocket {
   readonly #response: ServerResponse;
   readonly #bufferedBytesMax: number;
@@ -34,14 +34,14 @@ export class SseSocket {
       on.drained();
     });
     response.on("close", () => on.closed());
-    // A write that crosses a disconnect fails here; `close` follows and does what is to be done.
+    // A write during a disconnect fails here; `close` follows and releases the subscriber.
     response.on("error", () => {});
     cutWhenStalled(response, stallMs);
     response.writeHead(200, HEADERS);
     this.write(OPENED);
   }
 
-  /** Only a refused write is followed by `drain`, so a buffer that Node still calls fine is never full. */
+  /** Node emits `drain` only after a refused write, so a socket whose last write was accepted is never full. */
   get full(): boolean {
     return this.#blocked && this.#response.writableLength > this.#bufferedBytesMax;
   }
@@ -54,7 +54,7 @@ export class SseSocket {
     if (this.#response.writableLength === 0) this.write(KEEP_ALIVE);
   }
 
-  /** The reader still gets what waits. */
+  /** The reader still receives the waiting frames. */
   end(): void {
     this.#response.end();
   }

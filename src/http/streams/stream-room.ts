@@ -1,14 +1,14 @@
 import { AppError } from "../../protocol/errors.ts";
 
-/** What event streams and long polls may take. Every value is a setting of the host. */
+/** Limits of event streams and long polls. Every value is a setting of the host. */
 export interface StreamSettings {
-  /** Bytes that may wait for a connection in this process's memory before it is fed from the store instead. */
+  /** Bytes that may wait in memory for a connection; after that it is fed from the store. */
   readonly bufferedBytesMax: number;
-  /** How long a connection may take nothing of what waits for it before it is cut. It can resume by Last-Event-ID. */
+  /** How long a client may take none of the bytes that wait for it before its connection is cut. It can resume by Last-Event-ID. */
   readonly stallMs: number;
-  /** How often a followed run is read although nobody said that it changed: what a lost notification costs at most. */
+  /** How often a followed run is read without a notification: the delay that a lost notification causes at most. */
   readonly rereadMs: number;
-  /** The same for a live inbox, which is then read as a whole: what is open in a tenant. */
+  /** The same for a live inbox, for which all open interrupts of the tenant are read. */
   readonly inboxRereadMs: number;
   /** The protocol asks for a sign of life at least every 30 s. */
   readonly keepAliveMs: number;
@@ -24,13 +24,13 @@ export const STREAM_DEFAULTS: StreamSettings = {
   streamsMax: 4096,
 };
 
-/** What this process counts over all its streams. */
+/** Counters over all streams of this process. */
 export interface StreamTally {
   frames: number;
   lagging: number;
 }
 
-/** The part of all streams that one tenant may hold open, so that others find room. */
+/** The part of all streams that one tenant may hold open, so that others have room. */
 const TENANT_SHARE = 3 / 4;
 
 /** How many streams this process has open, of all kinds together, and whether there is room for one more. */
@@ -49,7 +49,7 @@ export class StreamRoom {
     return this.#open;
   }
 
-  /** Throws before anything is sent when there is no room or the host is going down. */
+  /** Throws before anything is sent when there is no room or the host is shutting down. */
   check(tenant: string): void {
     if (this.#closed) throw new AppError("unavailable", { reason: "This host is shutting down" });
     const { streamsMax } = this.#settings;
@@ -64,7 +64,7 @@ export class StreamRoom {
     return () => this.#count(tenant, -1);
   }
 
-  /** There is no room from now on. */
+  /** Refuses all streams from now on. */
   close(): void {
     this.#closed = true;
   }

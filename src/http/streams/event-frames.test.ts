@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../protocol/errors.ts";
 import { EVENTS, type EventType } from "../../protocol/events.ts";
-import { isAdmitted, parseStreamMode } from "./stream-mode.ts";
+import { isAdmitted, parseStreamMode } from "./event-frames.ts";
 
 describe("a stream mode", () => {
   test.each([

@@ -9,8 +9,8 @@ import { ADA, engineOn } from "../../testing/engine.ts";
 import { FakeResponse } from "../../testing/fake-response.ts";
 import { SseClient } from "../../testing/sse-client.ts";
 import { randomOf, type StreamHost, streamHost, WrittenRun } from "../../testing/stream-host.ts";
+import { parseStreamMode } from "./event-frames.ts";
 import { RunFeeds } from "./run-feeds.ts";
-import { parseStreamMode } from "./stream-mode.ts";
 
 let store: Store;
 let host: StreamHost;

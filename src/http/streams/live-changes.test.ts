@@ -4,20 +4,22 @@ import type { Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { annotate, annotationOf } from "../../testing/annotation-builders.ts";
 import { newTenant, startedRun } from "../../testing/builders.ts";
+import { engineOn } from "../../testing/engine.ts";
 import { eventually } from "../../testing/eventually.ts";
 import { save } from "../../testing/store-contract/subject.ts";
-import { AnnotationFeeds } from "./annotation-feeds.ts";
+import { JudgmentFeeds } from "./judgment-feeds.ts";
+import { STREAM_DEFAULTS, StreamRoom } from "./stream-room.ts";
 
 let store: Store;
 let tenant: string;
-let feeds: AnnotationFeeds;
+let feeds: JudgmentFeeds;
 beforeEach(async () => {
   store = await openSqliteStore({ path: ":memory:" });
   tenant = newTenant();
 });
 afterEach(async () => {
   vi.useRealTimers();
-  feeds.close();
+  feeds.closeAll();
   await store.close();
 });
 
@@ -33,7 +35,9 @@ function withSlowHead() {
     return head;
   };
   const report = (error: unknown) => expect.unreachable(String(error));
-  feeds = new AnnotationFeeds({ ...store, annotationHead }, { rereadMs: 3_600_000, report });
+  const settings = { ...STREAM_DEFAULTS, rereadMs: 3_600_000 };
+  const host = { ...engineOn(store), store: { ...store, annotationHead } };
+  feeds = new JudgmentFeeds(host, { settings, room: new StreamRoom(settings), report });
   return { answer };
 }
 
@@ -48,7 +52,7 @@ async function judged() {
 test("a judgment that is recorded while a stream finds its place is told without another notification", async () => {
   const { answer } = withSlowHead();
   const heard: AnnotationChange[] = [];
-  const ready = feeds.ready(tenant).then(() => feeds.listen(tenant, (changes) => heard.push(...changes)));
+  const ready = feeds.ready(tenant).then(() => feeds.listen(tenant, (change) => heard.push(change)));
   await new Promise((resolve) => setTimeout(resolve, 20));
   const annotationId = await judged();
   answer();
@@ -61,7 +65,7 @@ test("a stream that waits long for its place hears of judgments all the same", a
   const { answer } = withSlowHead();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const heard: AnnotationChange[] = [];
-  const ready = feeds.ready(tenant).then(() => feeds.listen(tenant, (changes) => heard.push(...changes)));
+  const ready = feeds.ready(tenant).then(() => feeds.listen(tenant, (change) => heard.push(change)));
   vi.advanceTimersByTime(60_000);
   vi.useRealTimers();
   answer();

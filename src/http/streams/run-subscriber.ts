@@ -8,69 +8,64 @@ import { endsRun } from "../../protocol/events.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { type BatchOutput, EventBatch } from "./event-batch.ts";
-import { CHUNK_BYTES, EventChunk, splitEvents } from "./event-chunk.ts";
-import type { RunFeed } from "./run-feed.ts";
-import { RunFold } from "./run-feed.ts";
-import { snapshotFrame } from "./sse-frame.ts";
-import type { SseSocket } from "./sse-socket.ts";
-import type { StreamModes } from "./stream-mode.ts";
-import type { StreamTally } from "./stream-room.ts";
+import type { StreamModes } from "./event-frames.ts";
+import { CHUNK_BYTES, EventChunk, snapshotFrame, splitEvents } from "./event-frames.ts";
+import { type RunFeed, RunFold } from "./run-feed.ts";
+import { type StreamOutput, StreamSubscriber } from "./stream-subscriber.ts";
 
-export interface Subscription {
+export interface RunSubscription {
   readonly modes: StreamModes;
   readonly bufferMs: number;
   /** `Last-Event-ID`: only later sequences are sent. -1 for all. */
   readonly after: number;
-  /** How many events the log held when the run was looked up. */
+  /** The number of events in the log when the run was looked up. */
   readonly version: number;
   readonly visible: Visibility;
 }
 
-type State = "new" | "reading" | "live" | "lagging" | "parked" | "ended";
-
 const ROWS_MAX = 512;
 
-/** A reader that takes nothing for long does not make the host keep every judgment for it. */
-const BESIDE_MAX = 256;
+/** How many judgments wait for a client that reads nothing; the oldest are dropped. */
+const JUDGMENTS_MAX = 256;
 
 /**
  * One connection that follows a run.
- * `reading`: it reads the store by its own cursor. `live`: the feed hands it what is new. `lagging`: its socket is full
- * and it waits for `drain`, then reads again. `parked`: its read failed and it waits for the feed to be told.
+ * `reading`: it reads the store by its own cursor. `live`: the feed passes new events to it. `lagging`: its socket is full
+ * and it waits for `drain`, then reads again. `parked`: its read failed and it waits for the next notification of the feed.
  */
-export class Subscriber {
+export class RunSubscriber extends StreamSubscriber<"new" | "reading" | "live" | "parked"> {
   readonly #host: Host;
   readonly #feed: RunFeed;
-  readonly #socket: SseSocket;
-  readonly #tally: StreamTally;
-  readonly #subscription: Subscription;
+  readonly #subscription: RunSubscription;
   readonly #report: (error: unknown) => void;
   readonly #batch: EventBatch | undefined;
-  #state: State = "new";
-  /** Everything before this sequence was read. */
+  /** Every event before this sequence was read. */
   #position: number;
   #rows = 64;
-  /** Frames of judgments that came while the socket was full. */
-  readonly #beside: string[] = [];
+  /** Frames of judgments that were made while the socket was full. */
+  readonly #judgments: string[] = [];
 
   constructor(
-    { host, tally, report }: { host: Host; tally: StreamTally; report: (error: unknown) => void },
+    { host, report }: { host: Host; report: (error: unknown) => void },
     feed: RunFeed,
-    socket: SseSocket,
-    subscription: Subscription,
+    output: StreamOutput,
+    subscription: RunSubscription,
   ) {
+    super(output, "new");
     this.#host = host;
-    this.#tally = tally;
     this.#report = report;
     this.#feed = feed;
-    this.#socket = socket;
     this.#subscription = subscription;
     const { modes, bufferMs, after, version } = subscription;
-    // The last event is read even by a client that has it: it tells whether the run is over. For values the run does.
+    // The last event is read even for a client that has it, because it says whether the run has ended. Values say so themselves.
     this.#position = this.wantsSnapshots ? 0 : Math.min(after + 1, version - 1);
     // A snapshot is no RunEventDoc and cannot be in a batch: `bufferMs` changes nothing for values.
     const batches = bufferMs > 0 && !this.wantsSnapshots;
     this.#batch = batches ? new EventBatch(modes, bufferMs, this.#batchOutput()) : undefined;
+  }
+
+  opened(): void {
+    this.catchUp();
   }
 
   get wantsSnapshots(): boolean {
@@ -79,14 +74,14 @@ export class Subscriber {
 
   /** Reads from the store until there is no more, the socket is full, or the run is over. */
   catchUp(): void {
-    if (this.#state === "reading" || this.#state === "live" || this.#state === "ended") return;
-    this.#enter("reading");
+    if (this.state === "reading" || this.state === "live" || this.state === "ended") return;
+    this.enter("reading");
     void this.#readOn();
   }
 
-  /** Sends what it has not sent yet. False when the socket is full: then it is to lag, and reads what was not sent again. */
+  /** Sends the events that it has not sent yet. False when the socket is full: then the caller calls `lag`, and the events are read again. */
   take(chunk: EventChunk): boolean {
-    if (this.#socket.full) return false;
+    if (this.isFull) return false;
     const fresh = chunk.from(Math.max(this.#position, this.#subscription.after + 1));
     this.#position = Math.max(this.#position, chunk.last.sequence + 1);
     if (fresh === undefined) return true;
@@ -94,21 +89,21 @@ export class Subscriber {
       for (const event of fresh.events) if (!this.#batch.add(event)) return false;
     } else {
       const { bytes, count } = fresh.frames(this.#subscription.modes);
-      if (count > 0) this.#write(bytes, count);
+      if (count > 0) this.write(bytes, count);
     }
     return true;
   }
 
-  /** A frame beside the log. It waits while the socket is full, behind whatever was sent before it. */
+  /** Sends a judgment, which is no event of the log, after all frames before it. It waits while the socket is full. */
   annotated(frame: string): void {
-    if (this.#state === "ended" || !this.#hearsAnnotations) return;
+    if (this.state === "ended" || !this.#showsJudgments) return;
     this.#batch?.flush();
-    if (this.#socket.full) this.#beside.push(frame);
-    else this.#write(frame, 1);
-    if (this.#beside.length > BESIDE_MAX) this.#beside.shift();
+    if (this.isFull) this.#judgments.push(frame);
+    else this.write(frame, 1);
+    if (this.#judgments.length > JUDGMENTS_MAX) this.#judgments.shift();
   }
 
-  get #hearsAnnotations(): boolean {
+  get #showsJudgments(): boolean {
     const { names } = this.#subscription.modes;
     return names.includes("updates") || names.includes("debug");
   }
@@ -116,47 +111,34 @@ export class Subscriber {
   lag(): void {
     this.#position = this.#batch?.drop() ?? this.#position;
     this.#feed.leave(this);
-    this.#enter("lagging");
+    this.enter("lagging");
   }
 
   drained(): void {
-    for (const frame of this.#beside.splice(0)) this.#write(frame, 1);
-    if (this.#state === "lagging") this.catchUp();
+    for (const frame of this.#judgments.splice(0)) this.write(frame, 1);
+    if (this.state === "lagging") this.catchUp();
   }
 
-  keepAlive(): void {
-    if (this.#state !== "ended") this.#socket.keepAlive();
+  override finish(): void {
+    if (this.state !== "ended") this.#batch?.flush();
+    super.finish();
   }
 
-  /** Ends the stream politely: the reader still gets what was sent. */
-  finish(): void {
-    if (this.#state === "ended") return;
-    this.#batch?.flush();
-    this.release();
-    this.#socket.end();
-  }
-
-  cut(): void {
-    this.release();
-    this.#socket.destroy();
-  }
-
-  /** Lets go of everything but the connection. */
-  release(): void {
+  override release(): void {
     this.#batch?.drop();
     this.#feed.leave(this);
-    this.#enter("ended");
+    super.release();
   }
 
   async #readOn(): Promise<void> {
     try {
       const fold = this.wantsSnapshots ? await this.#readSnapshot() : undefined;
-      if (this.#state !== "reading") return;
+      if (this.state !== "reading") return;
       while (await this.#readPage(fold));
     } catch (error) {
-      if (this.#state === "ended") return;
+      if (this.state === "ended") return;
       if (error instanceof AppError) {
-        this.#enter("parked");
+        this.enter("parked");
         this.#feed.park(this);
       } else {
         this.#report(error);
@@ -172,43 +154,40 @@ export class Subscriber {
     const pause = pauses();
     let taken = 0;
     for (const part of splitEvents(events, () => (fold === undefined ? CHUNK_BYTES : 0))) {
-      if (this.#state !== "reading") return false;
+      if (this.state !== "reading") return false;
       if (!this.take(new EventChunk(part, fold?.apply(part[0])))) {
-        // The rest is forgotten and read again later: what waits in memory is what the socket holds, no more.
+        // The rest is dropped and read again later, so that only the buffer of the socket waits in memory.
         this.#rows = Math.max(1, taken);
         this.lag();
         return false;
       }
       taken += part.length;
       if (endsRun(part.at(-1)?.type ?? "")) this.finish();
-      // A snapshot takes long to make where the run is large, however little of it is shown.
+      // The snapshot of a large run takes long to make, however little of it is shown.
       if (fold !== undefined) await pause();
     }
-    if (this.#state !== "reading") return false;
+    if (this.state !== "reading") return false;
     this.#rows = Math.min(ROWS_MAX, asked * 2);
     if (!endsLog(events, asked)) {
-      // A log of which this mode shows little is long to read and never fills the socket; others get their turn.
+      // A long log of which this mode shows little never fills the socket; other work gets its turn.
       await nextTurn();
     } else if (this.#feed.join(this, this.#position, fold)) {
-      this.#enter("live");
+      this.enter("live");
       return false;
     }
     return true;
   }
 
-  /**
-   * The backlog of a stream of values is one snapshot, the run as it is; from there on every change has its own. The
-   * same after a lag: what the client could not take in time is not worth showing any more.
-   */
+  /** The backlog of a stream of values is one snapshot of the run as it is now, also after a lag; every later change has its own. */
   async #readSnapshot(): Promise<RunFold | undefined> {
     const run = await visibleRun(this.#host, this.#subscription.visible, this.#feed.runId);
     const { sensitivity } = await this.#host.plans.byHash(run.workflowHash);
-    if (this.#state !== "reading") return undefined;
+    if (this.state !== "reading") return undefined;
     const fold = new RunFold(run, sensitivity);
     const over = isTerminal(run.status);
-    // A client that has the last event of a run that is over has its last snapshot too.
+    // A client that has the last event of an ended run has its last snapshot too.
     const known = over && this.#subscription.after >= run.version - 1;
-    if (run.version > this.#position && !known) this.#write(snapshotFrame(run.version - 1, fold.snapshot), 1);
+    if (run.version > this.#position && !known) this.write(snapshotFrame(run.version - 1, fold.snapshot), 1);
     this.#position = run.version;
     if (over) this.finish();
     return fold;
@@ -217,25 +196,14 @@ export class Subscriber {
   #batchOutput(): BatchOutput {
     return {
       send: (frame) => {
-        if (this.#socket.full) return false;
-        this.#write(frame(), 1);
+        if (this.isFull) return false;
+        this.write(frame(), 1);
         return true;
       },
-      // While it reads, the read itself finds the socket full.
+      // While it reads, the read itself meets the full socket.
       refused: () => {
-        if (this.#state === "live") this.lag();
+        if (this.state === "live") this.lag();
       },
     };
-  }
-
-  #write(bytes: Buffer | string, frames: number): void {
-    this.#tally.frames += frames;
-    this.#socket.write(bytes);
-  }
-
-  #enter(state: State): void {
-    if (this.#state === "lagging") this.#tally.lagging--;
-    if (state === "lagging") this.#tally.lagging++;
-    this.#state = state;
   }
 }
