@@ -221,7 +221,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   store: {
     backup: "rows schema",
     postgres: "port read rows schema units",
-    read: "port rows schema",
+    read: "port rows schema units",
     rows: "port schema units",
     schema: "port rows",
     sqlite: "port read rows schema units",

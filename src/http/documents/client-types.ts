@@ -48,9 +48,9 @@ class NamedTypes {
 }
 
 const HEAD = `import type { Call, LinesCall, PageCall } from "./call.js";
-import type { EventStream } from "../../sdk/event-stream.ts";
-import type { Input } from "../../sdk/input.ts";
-import type { CallOptions, CallOptionsWith, StreamOptions } from "../../sdk/settings.ts";
+import type { EventStream } from "./event-stream.js";
+import type { Input } from "./input.js";
+import type { CallOptions, CallOptionsWith, StreamOptions } from "./settings.js";
 
 /** An event of a run's log, with the payload of its type. */
 type LogEvent<Type extends string, Payload> = Omit<RunEventDoc, "type" | "payload"> & { type: Type; payload: Payload };
