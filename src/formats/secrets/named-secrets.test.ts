@@ -323,6 +323,7 @@ describe("a value is hidden by the name before it", () => {
     "token_v2 passwordNew secret.value tokenHex TOKEN_PROD password_old api_key_backup",
     "password passwd secret token api_key apikey client_secret authorization x-api-key DB_PASSWORD CI_TOKEN",
     "passphrase pwd accessToken refresh_token AWS_SECRET_ACCESS_KEY private-key SMTP_PASS Set-Cookie credentials",
+    "AZURE_OPENAI_KEY stripe_key ansible_become_pass",
     "mysqlpassword config.db.password password2 signingKey X-Amz-Signature",
   ])("names: %s", (names) => {
     for (const name of names.split(" ")) expect(isSecretName(name), name).toBe(true);

@@ -17,12 +17,28 @@ const ENDINGS =
 const KEYS: ReadonlySet<string> = new Set([
   ...["api", "access", "secret", "private", "signing", "encryption", "decryption", "master", "shared", "account"],
   ...["auth", "service", "subscription", "application", "storage", "deploy", "ssh", "pgp", "gpg", "hmac", "webhook"],
+  // Those whose keys are mostly called after them alone: `AZURE_OPENAI_KEY`.
+  ...["openai", "anthropic", "gemini", "mistral", "groq", "cohere", "stripe", "sendgrid", "twilio", "datadog"],
 ]);
 
 /** Whose `pass` is a password: the first pass of a compiler is none. */
 const PASSES: ReadonlySet<string> = new Set([
   ...["db", "database", "smtp", "mail", "email", "imap", "ftp", "ssh", "user", "admin", "root", "mysql", "pg"],
-  ...["postgres", "redis", "mongo", "ldap", "proxy", "http", "auth", "login", "basic"],
+  ...[
+    "postgres",
+    "redis",
+    "mongo",
+    "ldap",
+    "proxy",
+    "http",
+    "auth",
+    "login",
+    "basic",
+    "become",
+    "sudo",
+    "vault",
+    "wifi",
+  ],
 ]);
 
 /** Tokens that give no access: places in a list, parts of a text, names of a request. */
