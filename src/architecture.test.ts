@@ -54,11 +54,10 @@ const onlyInCli = [environment, exit, processModule];
 const inPages = [
   "formats/json/",
   "formats/tapes/",
+  "formats/text/collections.ts",
   "formats/text/file-error.ts",
-  "formats/text/line-window.ts",
-  "formats/text/load-lines.ts",
-  "formats/text/text-lines.ts",
-  "formats/text/trim.ts",
+  "formats/text/find-text.ts",
+  "formats/text/lines.ts",
 ];
 const neverInPages = [node, nodeGlobals, clock, chance];
 
@@ -168,6 +167,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     evals: "json",
     gates: "json",
     judgments: "json",
+    reviews: "json",
     secrets: "text",
     tapes: "archives json secrets text",
   },
@@ -296,7 +296,7 @@ describe("the table of imports", () => {
     ["formats/tapes/sidecar/x.ts", `const bytes = Buffer.from(text);`, "a global of Node"],
     ["formats/json/x.ts", `process.emitWarning("x");`, "a global of Node"],
     ["formats/tapes/sidecar/x.ts", "const at = Date.now();", "the clock"],
-    ["formats/text/trim.ts", `import { inspect } from "node:util";`, "node:*"],
+    ["formats/text/lines.ts", `import { inspect } from "node:util";`, "node:*"],
     ["engine/runs/decide/start.ts", `import { run } from "../../execute.ts";`, "engine/execute.ts"],
     [
       "engine/gates/decide/start.ts",

@@ -1,11 +1,10 @@
 import { SECRET_SHAPES } from "../formats/secrets/secret-shapes.ts";
-import { VENDOR_SHAPES } from "../formats/secrets/vendor-shapes.ts";
 import { KNOWN_SECRET } from "./engine.ts";
 import { RULE_SET_EXAMPLES } from "./rule-set-examples.ts";
 
 /** A secret of every shape that a host takes out, and what must not be left of it. */
 export const CANARIES: readonly { readonly text: string; readonly secret: string }[] = [
-  ...[...SECRET_SHAPES, ...VENDOR_SHAPES].map(({ example, pattern }) => {
+  ...SECRET_SHAPES.map(({ example, pattern }) => {
     const [match] = [...example.matchAll(pattern)];
     return { text: example, secret: match?.[0].slice(match.groups?.["kept"]?.length ?? 0) ?? example };
   }),

@@ -4,7 +4,7 @@ import type { TapeFacts } from "../formats/tapes/tape-facts.ts";
 import { printReport } from "../formats/tapes/validate/print-findings.ts";
 import { Validation, type Verdict, validateSidecar } from "../formats/tapes/validate/validate.ts";
 import { FileError } from "../formats/text/file-error.ts";
-import { type Bytes, loadLines } from "../formats/text/load-lines.ts";
+import { type Bytes, loadLines } from "../formats/text/lines.ts";
 
 /** All that can be seen of a validation: the report and where its problems are, or why there is none. */
 export type Outcome =

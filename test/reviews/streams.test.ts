@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { answerStream } from "../../src/formats/reviews/write-stream.ts";
+import { answerStream } from "../../src/formats/reviews/wrapper-stream.ts";
 import { inTurns, replayFlags, reviewJson } from "../../src/testing/review-command.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 

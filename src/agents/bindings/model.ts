@@ -1,5 +1,5 @@
 import type { ModelMessage } from "ai";
-import { sortedJson } from "../../formats/json/sorted-json.ts";
+import { sortedJson } from "../../formats/json/canonical-json.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";

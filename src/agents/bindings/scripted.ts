@@ -1,4 +1,4 @@
-import { sortedJson } from "../../formats/json/sorted-json.ts";
+import { sortedJson } from "../../formats/json/canonical-json.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import { closed, matches, type Problem, problemsOf, type Static, Type } from "../../protocol/schema.ts";

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { GrowingBytes } from "../../formats/text/growing-bytes.ts";
+import { GrowingBytes } from "../../formats/text/byte-chunks.ts";
 import type { AgentAnswer, AgentTask } from "../binding.ts";
 import { failed } from "../bindings/answers.ts";
 import type { ToolSurface } from "../tool-surface.ts";

@@ -1,4 +1,4 @@
-import { unfenced } from "../../formats/text/code-fence.ts";
+import { unfenced } from "../../formats/text/find-text.ts";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { Format } from "./model-settings.ts";
 

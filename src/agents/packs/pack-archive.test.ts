@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { paddingOf, tarEnd, tarHeader } from "../../formats/archives/tar-header.ts";
+import { paddingOf, tarEnd, tarHeader } from "../../formats/archives/tar.ts";
 import { packFiles, writePack } from "../../testing/packs.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { packArchive, readPackArchive } from "./pack-archive.ts";

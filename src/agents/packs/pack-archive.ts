@@ -1,13 +1,14 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import {
+  BadArchive,
   type ForeignEntry,
   paddingOf,
   readForeignHeader,
+  TarReader,
   tarEnd,
   tarHeader,
-} from "../../formats/archives/tar-header.ts";
-import { BadArchive, TarReader } from "../../formats/archives/tar-reader.ts";
+} from "../../formats/archives/tar.ts";
 import { BadPack, PACK_LIMITS, PackFileList, type PackFiles, packPath } from "./pack-files.ts";
 
 /** The files of a tar archive, compressed or not. Throws `BadPack`; nothing is ever written to a disk. */

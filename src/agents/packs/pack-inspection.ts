@@ -1,8 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { registeredSchema, SchemaTotal } from "../../engine/schemas/decide/schema-limits.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
-import { exceedsLimits } from "../../formats/json/json-limits.ts";
-import { repeatedMember } from "../../formats/json/repeated-member.ts";
+import { exceedsLimits, repeatedMember } from "../../formats/json/check-json.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PackProblem, PackSuite, PackSuites } from "./check-pack.ts";

@@ -1,7 +1,7 @@
 import { readCopyLine } from "../../engine/audit/copy-line.ts";
 import { verifyAuditCopy } from "../../engine/audit/export.ts";
 import { entryHash } from "../../formats/audit/audit-entry-hash.ts";
-import { byteLines } from "../../formats/text/byte-lines.ts";
+import { byteLines } from "../../formats/text/byte-chunks.ts";
 import type { AuditEntry } from "../../protocol/audit/audit.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";

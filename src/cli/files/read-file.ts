@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { byteLines } from "../../formats/text/byte-lines.ts";
+import { byteLines } from "../../formats/text/byte-chunks.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 /**

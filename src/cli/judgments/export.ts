@@ -1,4 +1,4 @@
-import { byteLines } from "../../formats/text/byte-lines.ts";
+import { byteLines } from "../../formats/text/byte-chunks.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { JudgmentEnd } from "../../protocol/judgments/judgment-file.ts";
 import { matches } from "../../protocol/schema.ts";

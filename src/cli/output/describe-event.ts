@@ -1,5 +1,5 @@
 import { Unreadable } from "../../formats/json/exact-json.ts";
-import { payloadToRecord } from "../../formats/tapes/record-payload.ts";
+import { payloadToRecord } from "../../formats/tapes/tape.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import { describeGateEvent } from "./describe-gate-event.ts";
 import { recordText } from "./describe-record.ts";

@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import type { TurnOutcome } from "../../formats/reviews/outcome.ts";
-import type { ReviewResponse } from "../../formats/reviews/response.ts";
-import { responseOnWire } from "../../formats/reviews/write-response.ts";
+import { type ReviewResponse, responseOnWire } from "../../formats/reviews/response.ts";
 import type { Asked } from "../../reviews/requester/ask.ts";
 import { type Conversation, openRemarks, undecided } from "../../reviews/requester/conversation.ts";
 import { REAL_COMMAND } from "../../reviews/requester/run-command.ts";

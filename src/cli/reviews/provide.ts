@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { REQUEST_BYTES_MAX } from "../../formats/reviews/request.ts";
-import { errorLine } from "../../formats/reviews/write-stream.ts";
+import { errorLine } from "../../formats/reviews/wrapper-stream.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { BUSY_MS, directoryBackend } from "../../reviews/provider/directory-backend.ts";
 import { answerLines } from "../../reviews/provider/stream-ids.ts";

@@ -1,4 +1,4 @@
-import { responseOnWire } from "../../formats/reviews/write-response.ts";
+import { responseOnWire } from "../../formats/reviews/response.ts";
 import { type DecisionFigures, type ReviewAnalytics, reviewAnalytics } from "../../reviews/analytics.ts";
 import { type Conversation, openRemarks, undecided } from "../../reviews/requester/conversation.ts";
 import { ConversationFiles, lastAnswer } from "../../reviews/requester/conversation-files.ts";

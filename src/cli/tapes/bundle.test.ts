@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSy
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
-import { paddingOf, tarEnd, tarHeader } from "../../formats/archives/tar-header.ts";
+import { paddingOf, tarEnd, tarHeader } from "../../formats/archives/tar.ts";
 import { MANIFEST_NAME } from "../../formats/tapes/bundle.ts";
 import { assayTape, bundleBench, call, filesIn, HASHES, SIDECAR } from "../../testing/bundle-bench.ts";
 import { mutated } from "../../testing/random-tapes.ts";

@@ -1,5 +1,4 @@
-import { printFreeForm } from "../../formats/json/print-json.ts";
-import { type Plain, printPlain } from "../../formats/json/print-plain.ts";
+import { type Plain, printFreeForm, printPlain } from "../../formats/json/print-json.ts";
 import {
   type Candidate,
   CandidateFinder,

@@ -1,6 +1,5 @@
-import type { ReportMember } from "../../formats/json/indent-json.ts";
-import { printFloat } from "../../formats/json/print-json.ts";
-import type { Divergence } from "../../formats/tapes/compare/compare-records.ts";
+import { printFloat, type ReportMember } from "../../formats/json/print-json.ts";
+import { type Divergence, DivergenceRows, isOfRecording } from "../../formats/tapes/compare/compare-records.ts";
 import {
   type ComparisonMode,
   type ComparisonReport,
@@ -8,7 +7,6 @@ import {
   messageOf,
   printComparison,
 } from "../../formats/tapes/compare/compare-tapes.ts";
-import { DivergenceRows, isOfRecording } from "../../formats/tapes/compare/divergence-rows.ts";
 import { TapeDigest } from "../../formats/tapes/digest.ts";
 import { shownRow } from "../../formats/tapes/show.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";

@@ -4,7 +4,7 @@ import { redactRow } from "../../formats/tapes/scrub.ts";
 import { Chains } from "../../formats/tapes/sidecar/current-rows.ts";
 import { SidecarReader, sidecarUnreadable } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
-import { type Bytes, loadLines } from "../../formats/text/load-lines.ts";
+import { type Bytes, loadLines } from "../../formats/text/lines.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Call } from "../program/command.ts";
 import { processScrubber } from "../wiring/process-scrubber.ts";

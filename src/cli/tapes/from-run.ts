@@ -12,7 +12,7 @@ import {
   referencedBodies,
   type TapeRecord,
 } from "../../formats/tapes/tape.ts";
-import { byteLines } from "../../formats/text/byte-lines.ts";
+import { byteLines } from "../../formats/text/byte-chunks.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { TapeDetails } from "../../protocol/tapes/api.ts";
 import { chunksOf } from "../../sdk/call.ts";

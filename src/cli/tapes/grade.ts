@@ -1,4 +1,4 @@
-import { type Plain, printPlain } from "../../formats/json/print-plain.ts";
+import { type Plain, printPlain } from "../../formats/json/print-json.ts";
 import {
   type Dispute,
   GRADERS,

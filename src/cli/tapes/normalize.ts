@@ -4,7 +4,7 @@ import { readTape } from "../../formats/tapes/read-tape.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import { printRow, printSidecarHeader } from "../../formats/tapes/sidecar/sidecar.ts";
 import { printTapeHeader, printTapeRecord } from "../../formats/tapes/tape.ts";
-import { trimSpace } from "../../formats/text/trim.ts";
+import { trimSpace } from "../../formats/text/lines.ts";
 import type { Call } from "../program/command.ts";
 import type { NORMALIZE_FLAGS } from "./file-commands.ts";
 import { emit } from "./files/place-output.ts";

@@ -1,5 +1,4 @@
-import { indentJson } from "../../formats/json/indent-json.ts";
-import { printFreeForm } from "../../formats/json/print-json.ts";
+import { indentJson, printFreeForm } from "../../formats/json/print-json.ts";
 import { type Presentation, presentationOf, type Step, Stops } from "../../formats/tapes/present.ts";
 import { readTape } from "../../formats/tapes/read-tape.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";

@@ -1,4 +1,4 @@
-import { printPlain } from "../../formats/json/print-plain.ts";
+import { printPlain } from "../../formats/json/print-json.ts";
 import {
   annotatedEvents,
   blockLines,
@@ -14,7 +14,7 @@ import {
 } from "../../formats/tapes/show.ts";
 import { Chains, stretchOf } from "../../formats/tapes/sidecar/current-rows.ts";
 import { printExportedRow, type Row, type RowKind } from "../../formats/tapes/sidecar/sidecar.ts";
-import { addTo } from "../../formats/text/groups.ts";
+import { addTo } from "../../formats/text/collections.ts";
 import type { Colour, Io, Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";

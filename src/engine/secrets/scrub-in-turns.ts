@@ -1,4 +1,5 @@
-import { type CleanText, cleanedInSteps, type Scrubber } from "../../formats/secrets/scrub.ts";
+import { type CleanText, cleanedInSteps } from "../../formats/secrets/clean-value.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { inTurns, ownTurn, pauses } from "../worker/pauses.ts";
 
 /** Texts of so many characters take tens of milliseconds to scrub where each pass uncovers another secret. */

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { cleaned, type Scrubber } from "../../formats/secrets/scrub.ts";
+import { cleaned } from "../../formats/secrets/clean-value.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { TapeDigest } from "../../formats/tapes/digest.ts";
 import { readTape } from "../../formats/tapes/read-tape.ts";
-import { type RecordPayload, recordToPayload } from "../../formats/tapes/record-payload.ts";
 import { TapeScrubber } from "../../formats/tapes/scrub.ts";
-import { printTapeHeader, referencedBodies } from "../../formats/tapes/tape.ts";
+import { printTapeHeader, type RecordPayload, recordToPayload, referencedBodies } from "../../formats/tapes/tape.ts";
 import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { jsonBytes } from "../runs/run-size.ts";

@@ -11,7 +11,7 @@ import {
 import type { CurrentRow } from "../../formats/tapes/sidecar/merge.ts";
 import { rowKey } from "../../formats/tapes/sidecar/row-lines.ts";
 import { printRow, type Row, readSidecarLine } from "../../formats/tapes/sidecar/sidecar.ts";
-import { trimSpace } from "../../formats/text/trim.ts";
+import { trimSpace } from "../../formats/text/lines.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AnnotationPlace, AnnotationRecord } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";

@@ -1,4 +1,4 @@
-import { exceedsLimits, type JsonLimits } from "../../formats/json/json-limits.ts";
+import { exceedsLimits, type JsonLimits } from "../../formats/json/check-json.ts";
 
 /** Values and members of one line of a tape or a sidecar that is sent here. The format has no such bound: files are read without it. */
 export const MAX_LINE_ELEMENTS = 100_000;

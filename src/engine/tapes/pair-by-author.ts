@@ -1,7 +1,6 @@
 import { authorNameOf } from "../../formats/tapes/sidecar/judgment-rows.ts";
-import type { RowLine } from "../../formats/tapes/sidecar/row-lines.ts";
-import { pairBy, stillCountingFirst } from "../../formats/tapes/sidecar/row-lines.ts";
-import { addTo } from "../../formats/text/groups.ts";
+import { pairBy, type RowLine, stillCountingFirst } from "../../formats/tapes/sidecar/row-lines.ts";
+import { addTo } from "../../formats/text/collections.ts";
 import { isMadeHere } from "../judgments/may-replace.ts";
 import type { JudgedRow } from "./judged-rows.ts";
 

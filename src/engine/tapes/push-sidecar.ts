@@ -2,7 +2,7 @@ import { scrubLine } from "../../formats/tapes/scrub.ts";
 import { isContent } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import { type FileLine, fileLines, fileText, type RowLines } from "../../formats/tapes/sidecar/row-lines.ts";
 import { FileError } from "../../formats/text/file-error.ts";
-import { trimSpace } from "../../formats/text/trim.ts";
+import { trimSpace } from "../../formats/text/lines.ts";
 import { AppError, type ErrorDetails } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import {

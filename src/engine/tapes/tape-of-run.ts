@@ -1,8 +1,13 @@
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { BodyHasher } from "../../formats/tapes/digest.ts";
-import { payloadToRecord } from "../../formats/tapes/record-payload.ts";
-import { printTapeHeader, printTapeRecord, TAPE_VERSION, type TapeRecord } from "../../formats/tapes/tape.ts";
+import {
+  payloadToRecord,
+  printTapeHeader,
+  printTapeRecord,
+  TAPE_VERSION,
+  type TapeRecord,
+} from "../../formats/tapes/tape.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { evolve, type Run, type Scratch } from "../../protocol/runs/run.ts";

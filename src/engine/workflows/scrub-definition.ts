@@ -1,5 +1,5 @@
-import { changedTexts } from "../../formats/secrets/changed-texts.ts";
-import { type Cleaning, cleaned, type Scrubber } from "../../formats/secrets/scrub.ts";
+import { type Cleaning, changedTexts, cleaned } from "../../formats/secrets/clean-value.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { isHeaderName } from "../../formats/secrets/secret-names.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { withMembers } from "../../protocol/runs/secret-options.ts";

@@ -1,6 +1,6 @@
 import { deepEqual } from "../../engine/schemas/decide/deep-equal.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
-import { placesIn } from "../../formats/json/json-places.ts";
+import { endOfObject, placesIn } from "../../formats/json/json-places.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import { scoreGolden } from "../score/golden.ts";
@@ -119,7 +119,7 @@ function edit(text: string, { version, tasks }: AgentEvalSuite, added: readonly 
   const starts = [places.get("/version"), places.get(last)].map((place) => place && offsetOf(text, place));
   const [versionAt, lastAt] = starts;
   if (versionAt === undefined || lastAt === undefined || versionAt === lastAt) return undefined;
-  const end = endOfObject(text, lastAt);
+  const end = text[lastAt] === "{" ? endOfObject(text, lastAt) : undefined;
   if (end === undefined) return undefined;
   const indent = /[ \t]*$/.exec(text.slice(0, lastAt))?.[0] ?? "";
   const inserted = added
@@ -139,23 +139,6 @@ function offsetOf(text: string, { line, column }: { readonly line: number; reado
   let start = 0;
   for (let n = 1; n < line; n++) start = text.indexOf("\n", start) + 1;
   return start + column - 1;
-}
-
-/** The position after the brace that closes the object that begins here. */
-function endOfObject(text: string, from: number): number | undefined {
-  if (text[from] !== "{") return undefined;
-  let depth = 0;
-  let inText = false;
-  for (let at = from; at < text.length; at++) {
-    const character = text[at];
-    if (inText) {
-      if (character === "\\") at++;
-      else if (character === '"') inText = false;
-    } else if (character === '"') inText = true;
-    else if (character === "{") depth++;
-    else if (character === "}" && --depth === 0) return at + 1;
-  }
-  return undefined;
 }
 
 function says(text: string, suite: AgentEvalSuite): boolean {

@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Host } from "../../engine/host.ts";
-import { payloadToRecord } from "../../formats/tapes/record-payload.ts";
-import { isStored, type Payload, type RecordKind } from "../../formats/tapes/tape.ts";
+import { isStored, type Payload, payloadToRecord, type RecordKind } from "../../formats/tapes/tape.ts";
 import type { LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";

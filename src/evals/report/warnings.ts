@@ -1,4 +1,4 @@
-import { notRunText } from "../../formats/evals/not-run-text.ts";
+import { notRunText } from "../../formats/evals/eval-outcome.ts";
 import type { EvalReport, EvalStop } from "../../protocol/evals/api.ts";
 
 type Reported = Omit<EvalReport, "warnings">;

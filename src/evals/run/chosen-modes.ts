@@ -1,4 +1,4 @@
-import { notRunText } from "../../formats/evals/not-run-text.ts";
+import { notRunText } from "../../formats/evals/eval-outcome.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { EvalConfigurable, NotRunReason } from "../../protocol/evals/api.ts";
 import { type AgentEvalSuite, EVAL_MODES, type EvalMode, type EvalTask } from "../../protocol/evals/eval-suite.ts";

@@ -1,6 +1,5 @@
 import { changesBetween, type JsonChange } from "../../engine/runs/decide/json-changes.ts";
-import { unfenced } from "../../formats/text/code-fence.ts";
-import { holdsText } from "../../formats/text/find-text.ts";
+import { holdsText, unfenced } from "../../formats/text/find-text.ts";
 import { unifiedDiff } from "../../formats/text/unified-diff.ts";
 import type { GoldenMatch } from "../../protocol/evals/eval-suite.ts";
 import { outputText, readings } from "./output-text.ts";

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
+import { exceedsLimits } from "../../formats/json/check-json.ts";
 import { type Json, JsonObject, readJson, Unreadable } from "../../formats/json/exact-json.ts";
-import { exceedsLimits } from "../../formats/json/json-limits.ts";
 import { placeAt, type TextPlace } from "../../formats/json/json-places.ts";
 import type { ProblemList } from "./suite-problem.ts";
 import { pointerTo } from "./validate-fields.ts";

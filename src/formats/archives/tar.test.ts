@@ -5,8 +5,7 @@ import { describe, expect, test } from "vitest";
 import { inPieces } from "../../testing/random-tapes.ts";
 import { randomFrom } from "../../testing/random-workflow.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { BLOCK_BYTES, ENTRY_BYTES_MAX, paddingOf, readTarHeader, tarEnd, tarHeader } from "./tar-header.ts";
-import { TarReader } from "./tar-reader.ts";
+import { BLOCK_BYTES, ENTRY_BYTES_MAX, paddingOf, readTarHeader, TarReader, tarEnd, tarHeader } from "./tar.ts";
 
 const utf8 = new TextEncoder();
 

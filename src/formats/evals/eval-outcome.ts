@@ -1,4 +1,4 @@
-import type { EvalReport } from "../../protocol/evals/api.ts";
+import type { EvalNotRun, EvalReport, NotRunReason } from "../../protocol/evals/api.ts";
 import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
 
 export const CONCLUSIONS = ["passed", "failed", "not_configured", "unreachable", "no_verdict"] as const;
@@ -100,3 +100,53 @@ export function plainText(text: string): string {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const UNREADABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g;
+
+const TEXTS: Readonly<Record<NotRunReason, (mode: string) => string>> = {
+  no_judge: () => "no judge is configured",
+  no_baseline: () => "it needs a baseline",
+  not_named: () => "it runs only when named",
+  not_asked: (mode) => `mode ${mode} was not asked for`,
+  not_chosen: () => "other tasks were chosen",
+};
+
+/** Why a mode, or a task in it, was not run. */
+export function notRunText(reason: NotRunReason, mode: string): string {
+  return TEXTS[reason](mode);
+}
+
+/** What the host could not do comes before what the caller left out. */
+const RANK: readonly NotRunReason[] = ["no_judge", "not_chosen", "not_asked", "no_baseline", "not_named"];
+
+/** Tasks of the suite that were run in no mode, each with the mode and reason that say most. */
+export function tasksNotRun({ notRun }: Pick<EvalReport, "notRun">): Map<string, Pick<EvalNotRun, "mode" | "reason">> {
+  const tasks = new Map<string, Pick<EvalNotRun, "mode" | "reason">>();
+  for (const { taskIds, mode, reason } of [...notRun].sort((a, b) => RANK.indexOf(a.reason) - RANK.indexOf(b.reason))) {
+    for (const taskId of taskIds) if (!tasks.has(taskId)) tasks.set(taskId, { mode, reason });
+  }
+  return tasks;
+}
+
+/** People's judgments of a task, next to its original score, which stays; empty where there are none. */
+export function overrideMarks({ override }: EvalReport, taskId: string): Readonly<Record<string, string>> {
+  const given = override.tasks.find((task) => task.taskId === taskId)?.overridden;
+  const isDisputed = override.disputed.some((task) => task.taskId === taskId);
+  return {
+    ...(given === undefined ? {} : { overriddenScore: figure(given.score), overriddenPassed: String(given.passed) }),
+    ...(isDisputed ? { disputed: "true" } : {}),
+  };
+}
+
+/** The same of the evaluation as a whole. */
+export function overrideTotals({ override }: EvalReport): Readonly<Record<string, string>> {
+  const { tasks, disputed, aggregateScore, passed } = override;
+  return {
+    ...(tasks.length === 0
+      ? {}
+      : {
+          overriddenTasks: String(tasks.length),
+          overriddenScore: figure(aggregateScore),
+          overriddenPassed: String(passed),
+        }),
+    ...(disputed.length === 0 ? {} : { disputedTasks: String(disputed.length) }),
+  };
+}

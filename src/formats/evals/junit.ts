@@ -1,15 +1,18 @@
+import { defined } from "../../protocol/defined.ts";
 import {
   type EvalOutcome,
   figure,
+  notRunText,
   type OutcomeTask,
+  overrideMarks,
+  overrideTotals,
   partialMarks,
   plainText,
   taskProblem,
   taskState,
+  tasksNotRun,
   unusedFixturesText,
 } from "./eval-outcome.ts";
-import { notRunText, tasksNotRun } from "./not-run-text.ts";
-import { overrideMarks, overrideTotals } from "./override-marks.ts";
 
 /**
  * An evaluation as JUnit test results: a test case for each task. A task that was not run is skipped, with the reason. An evaluation
@@ -34,7 +37,7 @@ export function junitXml({ entry, report, conclusion, quotes }: EvalOutcome): st
     open("testsuites", { name: "assay", ...counts }),
     `  ${open("testsuite", { name, timestamp: entry.startedAt, ...counts })}`,
     "    <properties>",
-    ...propertiesOf({ entry, conclusion, ...(report === undefined ? {} : { report }) }).map(
+    ...propertiesOf({ entry, conclusion, ...defined({ report }) }).map(
       ([property, value]) => `      ${open("property", { name: property, value }, true)}`,
     ),
     "    </properties>",

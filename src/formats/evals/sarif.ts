@@ -1,5 +1,14 @@
-import { type EvalOutcome, type OutcomeTask, partialMarks, plainText, taskProblem, taskState } from "./eval-outcome.ts";
-import { overrideMarks, overrideTotals } from "./override-marks.ts";
+import { defined } from "../../protocol/defined.ts";
+import {
+  type EvalOutcome,
+  type OutcomeTask,
+  overrideMarks,
+  overrideTotals,
+  partialMarks,
+  plainText,
+  taskProblem,
+  taskState,
+} from "./eval-outcome.ts";
 
 const RULES = {
   "task-failed": { level: "error", text: "A task of the evaluation did not pass." },
@@ -83,7 +92,7 @@ function locationOf({ entry, places }: EvalOutcome, taskId: string): object {
     region: { startLine: place.line },
   };
   return {
-    locations: [{ ...(physicalLocation === undefined ? {} : { physicalLocation }), logicalLocations }],
+    locations: [{ ...defined({ physicalLocation }), logicalLocations }],
     partialFingerprints: { "assayTask/v1": plainText(`${entry.suiteId}/${taskId}`) },
   };
 }

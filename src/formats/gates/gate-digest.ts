@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
 import { maskFieldValues, type Secret } from "../../protocol/runs/sensitive.ts";
-import { canonicalJson } from "../json/canonical-json.ts";
-import { sortedJson } from "../json/sorted-json.ts";
+import { canonicalJson, sortedJson } from "../json/canonical-json.ts";
 
 /** Members of an interrupt's data that name things or times: they differ between two visits that show the same content. */
 const NAMES: ReadonlySet<string> = new Set(["artifactId", "branch", "gateId", "previous"]);

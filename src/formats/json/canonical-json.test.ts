@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson, sortedJson } from "./canonical-json.ts";
 
 describe("canonical JSON", () => {
   test("sorts keys by UTF-16 code unit, not by code point", () => {
@@ -28,4 +28,17 @@ describe("canonical JSON", () => {
       expect(() => canonicalJson(value)).toThrow(TypeError);
     },
   );
+});
+
+test("names are sorted at every depth, also those that look like numbers", () => {
+  const value = { b: 1, "10": [{ d: null, c: "é" }], "9": {}, a: [] };
+  expect(sortedJson(value)).toBe('{"10":[{"c":"é","d":null}],"9":{},"a":[],"b":1}');
+});
+
+test("with an indentation every part has its line", () => {
+  expect(sortedJson({ b: [1, {}], a: "x" }, "  ")).toBe('{\n  "a": "x",\n  "b": [\n    1,\n    {}\n  ]\n}');
+});
+
+test("half a surrogate pair and inherited names are no obstacle", () => {
+  expect(sortedJson(JSON.parse('{"__proto__":"\\ud800"}'))).toBe('{"__proto__":"\\ud800"}');
 });

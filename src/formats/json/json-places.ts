@@ -1,3 +1,4 @@
+import { endOfString } from "./check-json.ts";
 export interface TextPlace {
   /** Both from 1; a column is a UTF-16 unit. */
   readonly line: number;
@@ -83,16 +84,8 @@ function afterValue(text: string, from: number): number {
   }
 }
 
-/** Not by a pattern: one that repeats over megabytes runs out of stack. */
 function afterString(text: string, from: number): number {
-  for (let at = from + 1; ; at++) {
-    const quote = text.indexOf('"', at);
-    if (quote < 0) return text.length;
-    let escapes = quote;
-    while (text[escapes - 1] === "\\") escapes--;
-    if ((quote - escapes) % 2 === 0) return quote + 1;
-    at = quote;
-  }
+  return Math.min(endOfString(text, from) + 1, text.length);
 }
 
 function afterSpace(text: string, at: number): number {
@@ -122,4 +115,23 @@ function linesAndColumns(text: string, offsets: ReadonlyMap<string, number>): Ma
 export function placeAt(text: string, offset: number): TextPlace {
   const before = text.slice(0, offset);
   return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}
+
+/** The place after the brace that closes the object that begins here; undefined where none does. Braces in strings do not count. */
+export function endOfObject(text: string, start: number): number | undefined {
+  let depth = 0;
+  let inString = false;
+  for (let i = start; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (inString) {
+      if (unit === 0x5c) i++;
+      else if (unit === 0x22) inString = false;
+    } else if (unit === 0x22) inString = true;
+    else if (unit === 0x7b) depth++;
+    else if (unit === 0x7d) {
+      depth--;
+      if (depth === 0) return i + 1;
+    }
+  }
+  return undefined;
 }

@@ -1,5 +1,4 @@
-import type { Json } from "./exact-json.ts";
-import { JsonObject } from "./exact-json.ts";
+import { type Json, JsonObject } from "./exact-json.ts";
 
 /**
  * Values that a format leaves to its authors, after reading: of members with the same name the last one is kept. Maps, since a plain
@@ -66,4 +65,86 @@ export function printFloat(value: number): string {
   if (point > -5 && point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
   const rest = digits.length > 1 ? `.${digits.slice(1)}` : "";
   return `${sign}${digits[0]}${rest}e${point - 1}`;
+}
+
+/** A result as it is handed on: records in the order in which they were written, free-form values among them. */
+export type Plain =
+  | null
+  | boolean
+  | string
+  | bigint
+  | number
+  | readonly Plain[]
+  | FreeMap
+  | { readonly [name: string]: Plain };
+
+/** Compact JSON with exact integers: what is a `bigint` prints all its digits, which `JSON.stringify` refuses to do. */
+export function printPlain(value: Plain): string {
+  if (value instanceof Map) return printFreeForm(value);
+  if (Array.isArray(value)) return `[${value.map(printPlain).join(",")}]`;
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "object" && value !== null) {
+    const members = Object.entries(value as { readonly [name: string]: Plain });
+    return `{${members.map(([name, member]) => `${printString(name)}:${printPlain(member)}`).join(",")}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** The same value as one whose members are sorted when it is printed, and whose numbers are floats (`0.0`). */
+export function asFreeForm(value: Plain): FreeForm {
+  if (value instanceof Map) return value;
+  if (Array.isArray(value)) return value.map(asFreeForm);
+  if (typeof value !== "object" || value === null) return value as FreeForm;
+  return new Map(Object.entries(value).map(([name, member]) => [name, asFreeForm(member as Plain)]));
+}
+
+const INDENT = "  ";
+
+/**
+ * Compact JSON as reports have it: two spaces per level, one element per line, empty containers closed at once. Numbers stay as they
+ * are written.
+ */
+export function indentJson(compact: string, outerLevel = 0): string {
+  let level = outerLevel;
+  return compact.replace(TOKENS, (token) => {
+    switch (token) {
+      case "{":
+      case "[":
+        return `${token}\n${INDENT.repeat(++level)}`;
+      case "}":
+      case "]":
+        return `\n${INDENT.repeat(--level)}${token}`;
+      case ",":
+        return `,\n${INDENT.repeat(level)}`;
+      case ":":
+        return ": ";
+      default:
+        return token;
+    }
+  });
+}
+
+/** A string and an empty container are matched whole, so that nothing inside is taken for structure. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|\{\}|\[\]|[{}[\],:]/g;
+
+/** A member of a report: compact JSON, or the elements of a list, which may be too many for one text. */
+export type ReportMember = readonly [name: string, value: string | Iterable<string>];
+
+/** An object in the same form, piece by piece and without a final LF. */
+export function* indentedReport(members: readonly ReportMember[]): Generator<string> {
+  for (const [i, [name, value]] of members.entries()) {
+    yield `${i === 0 ? "{" : ","}\n${INDENT}${JSON.stringify(name)}: `;
+    if (typeof value === "string") yield indentJson(value, 1);
+    else yield* indentedList(value);
+  }
+  yield "\n}";
+}
+
+function* indentedList(elements: Iterable<string>): Generator<string> {
+  let separator = "[";
+  for (const element of elements) {
+    yield `${separator}\n${INDENT.repeat(2)}${indentJson(element, 2)}`;
+    separator = ",";
+  }
+  yield separator === "[" ? "[]" : `\n${INDENT}]`;
 }

@@ -6,13 +6,15 @@ import {
   COMMA,
   OPEN_BRACE,
   OPEN_BRACKET,
+  QUOTE,
   skimMark,
   skimNull,
+  skimPlainString,
   skimSpace,
   skimValue,
   skimWord,
+  UNSURE,
 } from "./skim-json.ts";
-import { QUOTE, skimPlainString, UNSURE } from "./skim-string.ts";
 
 /** Walks over one value, and may note in `into` what it was. */
 export type Skim<T> = (into: T, bytes: Uint8Array, at: number) => number;

@@ -10,7 +10,7 @@ import {
   JudgmentHeader,
 } from "../../protocol/judgments/judgment-file.ts";
 import { matches, problemsOf } from "../../protocol/schema.ts";
-import { repeatedMember } from "../json/repeated-member.ts";
+import { repeatedMember } from "../json/check-json.ts";
 
 /** docs/formats/judgments.md describes the lines. */
 export function headerLine(filter: AnnotationFilter): string {

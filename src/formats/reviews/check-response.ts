@@ -1,5 +1,6 @@
-import { has, isMembers, isSessionLike, isUnknown, type Members, own } from "./field-names.ts";
-import { isIteration, PROTOCOL_VERSION } from "./request.ts";
+import { defined } from "../../protocol/defined.ts";
+import { isObject, own } from "../../protocol/own.ts";
+import { isIteration, isSessionLike, isUnknown, type Members, PROTOCOL_VERSION } from "./request.ts";
 import {
   type Acknowledgement,
   CONFIDENCE_LEVELS,
@@ -33,7 +34,7 @@ export interface CheckedResponse {
 }
 
 export function checkResponse(value: unknown, expected: Expected): CheckedResponse {
-  if (!isMembers(value)) return { problems: ["not_object"], warnings: [] };
+  if (!isObject(value)) return { problems: ["not_object"], warnings: [] };
   const problems = hardProblems(value, expected.iteration);
   if (problems.length > 0) return { problems, warnings: [] };
   const seen = new Set<string>();
@@ -52,11 +53,11 @@ function hardProblems(value: Members, iteration: number): string[] {
   const status = own(value, "status");
   if (status === "success") {
     const feedback = own(value, "feedback");
-    if (!isMembers(feedback)) problems.push("feedback");
+    if (!isObject(feedback)) problems.push("feedback");
     else if (!Array.isArray(own(feedback, "areas_for_improvement"))) problems.push("areas_for_improvement");
   } else if (status === "error") {
     const error = own(value, "error");
-    const code = isMembers(error) ? own(error, "code") : undefined;
+    const code = isObject(error) ? own(error, "code") : undefined;
     if (typeof code !== "string" || code === "") problems.push("error");
   } else problems.push("status");
   return problems;
@@ -81,14 +82,14 @@ function usable(value: Members, expected: Expected, warn: Warn): ReviewResponse 
   const acknowledged = acknowledgedIn(value, expected, warn);
   const extensions = extensionsOf(value);
   const more = {
-    ...(acknowledged === undefined ? {} : { acknowledged }),
+    ...defined({ acknowledged }),
     ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
   };
   if (value["status"] === "success") {
-    if (has(value, "error")) warn("error_with_success");
+    if (Object.hasOwn(value, "error")) warn("error_with_success");
     return { status: "success", iteration, feedback: feedbackIn(value["feedback"] as Members, warn), ...more };
   }
-  if (has(value, "feedback")) warn("feedback_with_error");
+  if (Object.hasOwn(value, "feedback")) warn("feedback_with_error");
   return { status: "error", iteration, error: errorIn(value["error"] as Members, warn), ...more };
 }
 
@@ -112,7 +113,7 @@ function feedbackIn(feedback: Members, warn: Warn): Feedback {
   const summary = own(feedback, "general_summary");
   if (typeof summary !== "string") warn("general_summary");
   return {
-    ...(confidence === undefined ? {} : { confidence }),
+    ...defined({ confidence }),
     positive_points: pointsIn(own(feedback, "positive_points"), warn),
     areas_for_improvement: areasIn(feedback["areas_for_improvement"] as readonly unknown[], warn),
     ...(typeof summary === "string" ? { general_summary: summary } : {}),
@@ -121,7 +122,7 @@ function feedbackIn(feedback: Members, warn: Warn): Feedback {
 }
 
 function confidenceIn(value: unknown, warn: Warn): Feedback["confidence"] {
-  if (isMembers(value)) {
+  if (isObject(value)) {
     checkNames(value, KNOWN.confidence, warn);
     const level = own(value, "level") as ConfidenceLevel;
     const justification = own(value, "justification");
@@ -139,7 +140,7 @@ function pointsIn(value: unknown, warn: Warn): Feedback["positive_points"] {
     return [];
   }
   return value.flatMap((point: unknown) => {
-    if (isMembers(point)) {
+    if (isObject(point)) {
       checkNames(point, KNOWN.point, warn);
       const aspect = own(point, "aspect");
       const justification = own(point, "justification");
@@ -155,8 +156,8 @@ function pointsIn(value: unknown, warn: Warn): Feedback["positive_points"] {
 function areasIn(values: readonly unknown[], warn: Warn): Remark[] {
   const remarks = new Map<string, Remark>();
   for (const value of values) {
-    const id = isMembers(value) ? own(value, "id") : undefined;
-    if (!isMembers(value) || typeof id !== "string" || id === "") {
+    const id = isObject(value) ? own(value, "id") : undefined;
+    if (!isObject(value) || typeof id !== "string" || id === "") {
       warn("area_without_id");
       continue;
     }
@@ -188,14 +189,14 @@ function errorIn(error: Members, warn: Warn): ProviderError {
 }
 
 function acknowledgedIn(value: Members, { sentIds }: Expected, warn: Warn): Acknowledgement[] | undefined {
-  if (!has(value, "applied_feedback_ack")) {
+  if (!Object.hasOwn(value, "applied_feedback_ack")) {
     if (value["status"] === "success" && sentIds !== undefined && sentIds.length > 0) warn("ack_missing");
     return undefined;
   }
   if (sentIds === undefined) warn("ack_unasked");
   const ack = value["applied_feedback_ack"];
-  const items = isMembers(ack) ? own(ack, "items") : undefined;
-  if (!isMembers(ack) || !Array.isArray(items)) {
+  const items = isObject(ack) ? own(ack, "items") : undefined;
+  if (!isObject(ack) || !Array.isArray(items)) {
     warn("ack_malformed");
     return [];
   }
@@ -205,7 +206,7 @@ function acknowledgedIn(value: Members, { sentIds }: Expected, warn: Warn): Ackn
 }
 
 function entryIn(item: unknown, warn: Warn): Acknowledgement[] {
-  if (isMembers(item)) {
+  if (isObject(item)) {
     checkNames(item, KNOWN.ackItem, warn);
     const id = own(item, "id");
     const status = own(item, "processing_status") as ProcessingStatus;

@@ -1,6 +1,7 @@
+import { isObject, own } from "../../protocol/own.ts";
 import { type CheckedResponse, checkResponse, type Expected } from "./check-response.ts";
 import { DECODINGS, type Decoded, decodeAnswer } from "./decode-answer.ts";
-import { isMembers, type Members, own } from "./field-names.ts";
+import type { Members } from "./request.ts";
 import type { WrapperMessage } from "./wrapper-stream.ts";
 
 /** The texts of one message of the agent, and whether more was to follow. */
@@ -128,7 +129,7 @@ export interface ToolError {
 function toolErrorIn(error: Members): ToolError {
   const name = own(error, "name");
   const data = own(error, "data");
-  const inner = isMembers(data) ? data : {};
+  const inner = isObject(data) ? data : {};
   const message = own(inner, "message");
   const isRetryable = own(inner, "isRetryable");
   return {
@@ -151,12 +152,12 @@ function amount(value: unknown): number {
 
 /** The total is missing where a step ended without a reason. */
 function tokensIn(value: unknown): number {
-  if (!isMembers(value)) return 0;
+  if (!isObject(value)) return 0;
   const total = own(value, "total");
   if (typeof total === "number") return amount(total);
   const cache = own(value, "cache");
   const parts = ["input", "output", "reasoning"].map((name) => amount(own(value, name)));
-  const cached = isMembers(cache) ? [amount(own(cache, "read")), amount(own(cache, "write"))] : [];
+  const cached = isObject(cache) ? [amount(own(cache, "read")), amount(own(cache, "write"))] : [];
   return [...parts, ...cached].reduce((sum, one) => sum + one, 0);
 }
 

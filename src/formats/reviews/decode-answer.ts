@@ -1,5 +1,6 @@
-import { isMembers, type Members, own } from "./field-names.ts";
-import { isTooDeep } from "./request.ts";
+import { isObject, own } from "../../protocol/own.ts";
+import { endOfObject } from "../json/json-places.ts";
+import { isTooDeep, type Members } from "./request.ts";
 
 /** How an answer was found in a text, the most direct way first. */
 export const DECODINGS = ["strict", "double_encoded", "fenced", "embedded", "joined"] as const;
@@ -15,10 +16,10 @@ export function decodeAnswer(text: string): Decoded | undefined {
   // What JavaScript takes for a blank includes the byte-order mark.
   const bare = text.trim();
   const direct = parsed(bare);
-  if (isMembers(direct)) return { value: direct, how: "strict" };
+  if (isObject(direct)) return { value: direct, how: "strict" };
   if (typeof direct === "string") {
     const inner = parsed(direct);
-    if (isMembers(inner)) return { value: inner, how: "double_encoded" };
+    if (isObject(inner)) return { value: inner, how: "double_encoded" };
   }
   const fenced = lastFenced(bare);
   if (fenced !== undefined) return { value: fenced, how: "fenced" };
@@ -37,7 +38,7 @@ function parsed(text: string): unknown {
 }
 
 function isResponseLike(value: unknown): value is Members {
-  if (!isMembers(value) || !Object.hasOwn(value, "protocol_version")) return false;
+  if (!isObject(value) || !Object.hasOwn(value, "protocol_version")) return false;
   const status = own(value, "status");
   return status === "success" || status === "error";
 }
@@ -98,30 +99,11 @@ function lastEmbedded(text: string): Members | undefined {
   let found: Members | undefined;
   let left = searchBudget(text.length);
   for (let start = text.indexOf("{"); start >= 0 && left > 0; ) {
-    const end = closingBrace(text, start);
+    const end = endOfObject(text, start);
     left -= (end ?? text.length) - start;
     const value = end === undefined ? undefined : parsed(text.slice(start, end));
     if (isResponseLike(value)) found = value;
-    start = text.indexOf("{", isMembers(value) && end !== undefined ? end : start + 1);
+    start = text.indexOf("{", isObject(value) && end !== undefined ? end : start + 1);
   }
   return found;
-}
-
-/** Where the object that begins here ends; braces in strings do not count. */
-function closingBrace(text: string, start: number): number | undefined {
-  let depth = 0;
-  let inString = false;
-  for (let i = start; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (inString) {
-      if (unit === 0x5c) i++;
-      else if (unit === 0x22) inString = false;
-    } else if (unit === 0x22) inString = true;
-    else if (unit === 0x7b) depth++;
-    else if (unit === 0x7d) {
-      depth--;
-      if (depth === 0) return i + 1;
-    }
-  }
-  return undefined;
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../protocol/defined.ts";
 import type { Expected } from "./check-response.ts";
 import { AnswerFinder, type Choice, type Spent, type ToolError } from "./choose-answer.ts";
 import type { ReviewResponse } from "./response.ts";
@@ -151,7 +152,7 @@ export class TurnReader {
     if (rejected) return { ...plain, outcome: "invalid_answer", problems: rejected.problems };
     if (this.#finder.hasText) {
       const reason = this.#finder.lastReason;
-      return { ...plain, outcome: "unparseable_answer", ...(reason === undefined ? {} : { reason }) };
+      return { ...plain, outcome: "unparseable_answer", ...defined({ reason }) };
     }
     if (ending.exitCode === 0) return { ...plain, outcome: "no_answer" };
     const lost = this.#bytes === 0 && /session not found/i.test(ending.stderr);

@@ -1,7 +1,28 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { checkRequest, mediaTypeOf, REQUEST_BYTES_MAX, REQUEST_DEPTH_MAX, readRequest } from "./request.ts";
+import {
+  checkRequest,
+  isSessionLike,
+  isUnknown,
+  mediaTypeOf,
+  REQUEST_BYTES_MAX,
+  REQUEST_DEPTH_MAX,
+  readRequest,
+} from "./request.ts";
+
+test.each(["session", "sessionID", "session_id", "x-session-id", "X-Session.Key", "SESSION TOKEN", "sess_id"])(
+  "%s names a session",
+  (name) => expect(isSessionLike(name)).toBe(true),
+);
+
+test.each(["sessions", "x-x-session", "mysession", "id", "possession"])("%s names none", (name) =>
+  expect(isSessionLike(name)).toBe(false),
+);
+
+test("a name is unknown unless it is known, marked as an extension, or that of a session", () => {
+  expect(["a", "x-b", "session", "c"].filter((name) => isUnknown(name, ["a"]))).toEqual(["c"]);
+});
 
 const fixtures = fileURLToPath(new URL("../../../test/reviews/fixtures/", import.meta.url));
 

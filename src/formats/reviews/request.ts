@@ -1,5 +1,24 @@
-import { AFP_DECISIONS, AFP_VERSION } from "../../protocol/reviews/afp.ts";
-import { has, isMembers, isSessionLike, isUnknown, type Members, own } from "./field-names.ts";
+import { isObject, own } from "../../protocol/own.ts";
+import { AFP_DECISIONS, AFP_SESSION_NAMES, AFP_VERSION } from "../../protocol/reviews/afp.ts";
+import { exceedsLimits } from "../json/check-json.ts";
+
+const SESSION_LIKE: ReadonlySet<string> = new Set(AFP_SESSION_NAMES);
+
+/** Sessions belong to the transport; a payload that names one, under any spelling, is invalid. */
+export function isSessionLike(name: string): boolean {
+  const bare = name
+    .toLowerCase()
+    .replace(/^x-/, "")
+    .replace(/[-_.\s]/g, "");
+  return SESSION_LIKE.has(bare);
+}
+
+/** An unknown name that is not marked as an extension. */
+export function isUnknown(name: string, known: readonly string[]): boolean {
+  return !known.includes(name) && !name.startsWith("x-") && !isSessionLike(name);
+}
+
+export type Members = Readonly<Record<string, unknown>>;
 
 export const PROTOCOL_VERSION = AFP_VERSION;
 export const DECISIONS = AFP_DECISIONS;
@@ -74,7 +93,7 @@ export function readRequest(bytes: Uint8Array): CheckedRequest {
 }
 
 export function checkRequest(value: unknown): CheckedRequest {
-  if (!isMembers(value)) return refused("not_object", "the request is not a JSON object");
+  if (!isObject(value)) return refused("not_object", "the request is not a JSON object");
   const iteration = own(value, "iteration");
   const readable = isIteration(iteration) ? { iteration } : {};
   const failed = failureIn(value);
@@ -125,24 +144,24 @@ function sessionField(members: Members, where: string): Failure | undefined {
 
 function artifactFailure(request: Members): Failure | undefined {
   const artifact = own(request, "artifact");
-  if (!isMembers(artifact)) return { problem: "artifact", message: "artifact must be an object" };
+  if (!isObject(artifact)) return { problem: "artifact", message: "artifact must be an object" };
   const misplaced = sessionField(artifact, "artifact");
   if (misplaced) return misplaced;
   const mediaType = own(artifact, "media_type");
   if (typeof mediaType !== "string" || mediaTypeOf(mediaType) === undefined) {
     return { problem: "media_type", message: "artifact.media_type must be of the form type/subtype" };
   }
-  if (!has(artifact, "content")) return { problem: "content", message: "artifact.content is missing" };
-  if (has(artifact, "artifact_ref") && typeof artifact["artifact_ref"] !== "string") {
+  if (!Object.hasOwn(artifact, "content")) return { problem: "content", message: "artifact.content is missing" };
+  if (Object.hasOwn(artifact, "artifact_ref") && typeof artifact["artifact_ref"] !== "string") {
     return { problem: "artifact_ref", message: "artifact.artifact_ref must be a string; leave it out otherwise" };
   }
   return undefined;
 }
 
 function decisionsFailure(request: Members): Failure | undefined {
-  if (!has(request, "applied_feedback")) return undefined;
+  if (!Object.hasOwn(request, "applied_feedback")) return undefined;
   const applied = request["applied_feedback"];
-  if (!isMembers(applied)) {
+  if (!isObject(applied)) {
     return { problem: "applied_feedback", message: "applied_feedback must be an object; leave it out otherwise" };
   }
   const misplaced = sessionField(applied, "applied_feedback");
@@ -158,7 +177,7 @@ function decisionsFailure(request: Members): Failure | undefined {
 
 function decisionFailure(item: unknown, where: string): Failure | undefined {
   const wrong = (message: string): Failure => ({ problem: "applied_item", message: `${where}${message}` });
-  if (!isMembers(item)) return wrong(" must be an object");
+  if (!isObject(item)) return wrong(" must be an object");
   const misplaced = sessionField(item, where);
   if (misplaced) return misplaced;
   if (typeof own(item, "id") !== "string") return wrong(".id must be a string");
@@ -166,7 +185,7 @@ function decisionFailure(item: unknown, where: string): Failure | undefined {
     return wrong(`.status must be one of ${DECISIONS.join(", ")}`);
   }
   for (const name of ["reason_code", "explanation"]) {
-    if (has(item, name) && typeof item[name] !== "string")
+    if (Object.hasOwn(item, name) && typeof item[name] !== "string")
       return wrong(`.${name} must be a string; leave it out otherwise`);
   }
   return undefined;
@@ -209,19 +228,7 @@ function unknownIn(members: Members, known: readonly string[], where: string): s
 }
 
 /** Without parsing: a text that is nested very deep could break the parser itself. */
-export function isTooDeep(text: string): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (inString) {
-      if (unit === 0x5c) i++;
-      else if (unit === 0x22) inString = false;
-    } else if (unit === 0x22) inString = true;
-    else if (unit === 0x7b || unit === 0x5b) {
-      depth++;
-      if (depth > REQUEST_DEPTH_MAX) return true;
-    } else if (unit === 0x7d || unit === 0x5d) depth--;
-  }
-  return false;
+export function isTooDeep(json: string | Uint8Array): boolean {
+  const bytes = typeof json === "string" ? new TextEncoder().encode(json) : json;
+  return exceedsLimits(bytes, { maxDepth: REQUEST_DEPTH_MAX, maxElements: Number.POSITIVE_INFINITY }) !== undefined;
 }

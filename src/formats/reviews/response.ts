@@ -4,6 +4,7 @@ import {
   AFP_PROCESSING_STATUSES,
   AFP_REMARK_ID_PATTERN,
 } from "../../protocol/reviews/afp.ts";
+import { PROTOCOL_VERSION } from "./request.ts";
 
 export const CONFIDENCE_LEVELS = AFP_CONFIDENCE_LEVELS;
 export type ConfidenceLevel = (typeof CONFIDENCE_LEVELS)[number];
@@ -71,3 +72,16 @@ export type ReviewResponse =
       /** Of the provider, at the top; each under a name that begins with `x-`. */
       readonly extensions?: Extended;
     };
+
+/** An answer as it would be on the wire, with what was wrong in small things left out. */
+export function responseOnWire(response: ReviewResponse): object {
+  const { iteration, status, acknowledged, extensions } = response;
+  return {
+    protocol_version: PROTOCOL_VERSION,
+    iteration,
+    status,
+    ...(response.status === "success" ? { feedback: response.feedback } : { error: response.error }),
+    ...(acknowledged === undefined ? {} : { applied_feedback_ack: { items: acknowledged } }),
+    ...extensions,
+  };
+}

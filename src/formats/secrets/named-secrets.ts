@@ -1,16 +1,5 @@
-import { checked } from "./checked-value.ts";
 import { optionSecretsIn } from "./option-secrets.ts";
 import { pairedSecretsIn } from "./paired-secrets.ts";
-import {
-  beforeBold,
-  hereDocument,
-  pastBold,
-  pastWrapper,
-  printedByGo,
-  printedByPhp,
-  saidInLine,
-  wordSaid,
-} from "./printed-values.ts";
 import {
   AFTER_QUOTE,
   BLANKS_MAX,
@@ -23,10 +12,24 @@ import {
   readWord,
   SLASHES_MAX,
 } from "./read-value.ts";
-import { isHeaderName, isSecretName, NAME_MAX, schemeLength } from "./secret-names.ts";
+import { checked, isHeaderName, isSecretName, NAME_MAX, schemeLength } from "./secret-names.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
-import { elementSecretsIn } from "./xml-values.ts";
-import { blockBehind, isOwnLine, itemsBehind, pastTags, wordBelow } from "./yaml-values.ts";
+import {
+  beforeBold,
+  blockBehind,
+  elementSecretsIn,
+  hereDocument,
+  isOwnLine,
+  itemsBehind,
+  pastBold,
+  pastTags,
+  pastWrapper,
+  printedByGo,
+  printedByPhp,
+  saidInLine,
+  wordBelow,
+  wordSaid,
+} from "./value-notations.ts";
 
 /**
  * Values that are secret by the name in front of them: after `=`, in quotes, in a line of a header, in a member of JSON, in an element of

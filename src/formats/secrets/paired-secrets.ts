@@ -1,6 +1,5 @@
-import { checked } from "./checked-value.ts";
 import { isQuote, readQuoted } from "./read-value.ts";
-import { isSecretName } from "./secret-names.ts";
+import { checked, isSecretName } from "./secret-names.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
 
 /** Members that say what another one is called: `{ "name": "DB_PASSWORD", "value": "…" }`. */

@@ -2,26 +2,25 @@ import { describe, expect, test, vi } from "vitest";
 import { newApiKey } from "../../engine/identity/api-key.ts";
 import { turnsOf } from "../../testing/at-once.ts";
 import { tokensAt } from "../../testing/engine.ts";
+import { cleaned, cleanedInSteps } from "./clean-value.ts";
 import { KnownValues } from "./known-values.ts";
 import { loadRuleSet } from "./rule-set.ts";
-import { cleaned, cleanedInSteps, scrubber } from "./scrub.ts";
+import { scrubber, someLongWord } from "./scrub.ts";
 import { SECRET_SHAPES } from "./secret-shapes.ts";
-import { VENDOR_SHAPES } from "./vendor-shapes.ts";
 
 /** As hosts have it; the shapes must hold without the rule set too. */
 const { scrubText, scrubValue } = scrubber({ more: await loadRuleSet() });
 const alone = scrubber();
-const SHAPES = [...SECRET_SHAPES, ...VENDOR_SHAPES];
 
 const CANARY = "sk-canary-rfc0056-do-not-leak-abc123";
 const JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwYXQifQ.c2lnbmF0dXJl";
 /** What stands before a secret in headers, code, JSON, URLs, logs and sentences. */
 const BEFORE = [...` \t\n"'\`=:,;([{<>|/.@#*-_`, "\\n", "\\t", "\\u0022", "%20", "%3D", "é", "秘"];
 /** Which of those are part of the secret's own alphabet, or of the words it needs around it, is the shape's affair. */
-const BY_PREFIX = SHAPES.filter(({ example }) => /^[A-Za-z]+[-_][A-Za-z0-9]|^A[KS]I|^AIza/.test(example));
+const BY_PREFIX = SECRET_SHAPES.filter(({ example }) => /^[A-Za-z]+[-_][A-Za-z0-9]|^A[KS]I|^AIza/.test(example));
 
 describe("the shape of a secret", () => {
-  test.each(SHAPES)("$id: is taken out, alone and in a text", ({ example, pattern }) => {
+  test.each(SECRET_SHAPES)("$id: is taken out, alone and in a text", ({ example, pattern }) => {
     const [match] = [...example.matchAll(pattern)];
     const secret = match?.[0].slice(match.groups?.["kept"]?.length ?? 0) ?? "";
     const shown = example.replace(secret, "[REDACTED]");
@@ -31,7 +30,7 @@ describe("the shape of a secret", () => {
     expect(scrubText(example)).not.toContain(secret);
   });
 
-  test.each(SHAPES)("$id: is taken out where it is as short as it can be", ({ example, pattern }) => {
+  test.each(SECRET_SHAPES)("$id: is taken out where it is as short as it can be", ({ example, pattern }) => {
     const matching = (text: string) => text.match(pattern) !== null;
     let shortest = example;
     while (matching(shortest.slice(0, -1))) shortest = shortest.slice(0, -1);
@@ -39,7 +38,7 @@ describe("the shape of a secret", () => {
     expect(alone.scrubText(`a ${shortest}`)).toContain("[REDACTED]");
   });
 
-  test.each(SHAPES)("$id: its trigger is in its example, or it would never be looked for", (shape) => {
+  test.each(SECRET_SHAPES)("$id: its trigger is in its example, or it would never be looked for", (shape) => {
     expect(shape.trigger.test(shape.example)).toBe(true);
     expect(shape.example.match(shape.pattern)).toHaveLength(1);
   });
@@ -55,7 +54,7 @@ describe("the shape of a secret", () => {
   });
 
   test("has a name of its own", () => {
-    expect(new Set(SHAPES.map(({ id }) => id)).size).toBe(SHAPES.length);
+    expect(new Set(SECRET_SHAPES.map(({ id }) => id)).size).toBe(SECRET_SHAPES.length);
   });
 });
 
@@ -284,3 +283,35 @@ test.each(["pass\\word-0123456789", "p\u00e4ssw\u00f6rd-0123456789"])(
     for (const text of [...texts, ...wrapped]) expect(scrubText(text)).toContain("[REDACTED]");
   },
 );
+
+function longWords(text: string): string[] {
+  const found: string[] = [];
+  someLongWord(text, (word) => {
+    found.push(word);
+    return false;
+  });
+  return found;
+}
+
+describe("the search for long words", () => {
+  test("sees every long word of a text once, wherever it begins", () => {
+    const words = ["w".repeat(15), "run-01k4abcdefgh", `a=b:${"c".repeat(100)}/d%20@e`];
+    for (const word of words) {
+      for (let before = 0; before < 50; before++) {
+        expect(longWords(`${" ".repeat(before)}${word} b`)).toEqual([word]);
+        expect(longWords(`${"é ".repeat(before)}${word}"${word}`)).toEqual([word, word]);
+      }
+    }
+  });
+
+  test("passes shorter ones over", () => {
+    for (let before = 0; before < 20; before++) {
+      expect(longWords(`${" ".repeat(before)}${"w".repeat(14)} and ${"w".repeat(14)}é`)).toEqual([]);
+    }
+  });
+
+  test("stops at the first that is wanted", () => {
+    expect(someLongWord(`${"a".repeat(20)} ${"b".repeat(20)}`, (word) => word.startsWith("b"))).toBe(true);
+    expect(someLongWord("", () => true)).toBe(false);
+  });
+});

@@ -1,14 +1,11 @@
 import { MASK } from "../../protocol/events.ts";
-import { hiddenArgument, hiddenByName, optionBefore, secretNameOf } from "./hidden-value.ts";
+import { cleaned } from "./clean-value.ts";
 import { KnownValues } from "./known-values.ts";
-import { someLongWord } from "./long-words.ts";
 import { namedSecretsIn } from "./named-secrets.ts";
-import { NAMED } from "./paired-secrets.ts";
 import { type FindSecrets, TRIGGER } from "./rule-set.ts";
 import { SECRET_SHAPES } from "./secret-shapes.ts";
 import { masked, requireFew, type TextRange } from "./text-range.ts";
 import { unescaped } from "./unescaped.ts";
-import { VENDOR_SHAPES } from "./vendor-shapes.ts";
 import { wrappedSecretsIn } from "./wrapped-secrets.ts";
 
 /** Takes secrets out of what people and other systems wrote. Cleaning twice changes nothing more. Never throws. */
@@ -32,9 +29,7 @@ export interface ScrubberSettings {
   readonly more?: FindSecrets;
 }
 
-const SHAPES = [...SECRET_SHAPES, ...VENDOR_SHAPES];
-
-const ANY_TRIGGER = new RegExp([...SHAPES.map(({ trigger }) => trigger.source), TRIGGER.source].join("|"), "i");
+const ANY_TRIGGER = new RegExp([...SECRET_SHAPES.map(({ trigger }) => trigger.source), TRIGGER.source].join("|"), "i");
 
 /** What secrets that may be shorter than others stand behind. One by one: together they take much longer. */
 const HERALDS = [
@@ -51,6 +46,35 @@ const HERALDS = [
 /** From this length on, a search for each trigger is faster than one search for any of them. */
 const LONG_WORD = 500;
 
+/** Secrets are long words that nobody says; the shortest that has a shape of its own is so long. */
+const LONG = 15;
+
+const IN_WORDS = new Uint8Array(128);
+for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+/=:@%-") {
+  IN_WORDS[character.charCodeAt(0)] = 1;
+}
+
+/** Whether any word that is long enough to be a secret is `wanted`. Looks at few characters of a text without such. */
+export function someLongWord(text: string, wanted: (word: string) => boolean): boolean {
+  // Wherever a long word begins, it covers one of these places.
+  for (let at = LONG - 1; at < text.length; at += LONG) {
+    if (!isInWord(text, at)) continue;
+    let start = at;
+    while (start > 0 && isInWord(text, start - 1)) start--;
+    let end = at + 1;
+    while (end < text.length && isInWord(text, end)) end++;
+    if (end - start >= LONG && wanted(text.slice(start, end))) return true;
+    // On from the first place behind it; what is in between belongs to it.
+    at += Math.floor((end - at) / LONG) * LONG;
+  }
+  return false;
+}
+
+function isInWord(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code < 128 && IN_WORDS[code] === 1;
+}
+
 /** One quick look at a text tells whether any secret can be in it at all; most have none. */
 function isSuspicious(text: string): boolean {
   return HERALDS.some((herald) => herald.test(text)) || someLongWord(text, hasTrigger);
@@ -58,10 +82,10 @@ function isSuspicious(text: string): boolean {
 
 function hasTrigger(word: string): boolean {
   if (word.length < LONG_WORD) return ANY_TRIGGER.test(word);
-  return TRIGGER.test(word) || SHAPES.some(({ trigger }) => trigger.test(word));
+  return TRIGGER.test(word) || SECRET_SHAPES.some(({ trigger }) => trigger.test(word));
 }
 
-const RULES = SHAPES.map(({ trigger, pattern }) => ({
+const RULES = SECRET_SHAPES.map(({ trigger, pattern }) => ({
   trigger,
   pattern,
   replacement: pattern.source.includes("(?<kept>") ? `$<kept>${MASK}` : MASK,
@@ -139,163 +163,4 @@ function shapesIn(text: string): TextRange[] {
       return [index + (groups?.["kept"]?.length ?? 0), index + whole.length];
     }),
   );
-}
-
-export type CleanText = (text: string) => string;
-
-/** How a value is cleaned. */
-export interface Cleaning {
-  readonly text: CleanText;
-  /** Names of members; absent: as other texts. */
-  readonly name?: CleanText;
-  /** Which of the secret names hide their values; absent: all of them. */
-  readonly hides?: (name: string) => boolean;
-  /** How the value of a member is cleaned; absent: as the value around it. */
-  readonly under?: (name: string, value: unknown) => Cleaning;
-}
-
-/** So many parts of a value are gone through before others may have their turn. */
-const PARTS_AT_ONCE = 1_000;
-
-interface Parts {
-  seen: number;
-}
-
-/** A value with each of its texts, names of members too, replaced, and the values of secret names hidden. Maps are read like objects. */
-export function cleaned(value: unknown, how: CleanText | Cleaning): unknown {
-  const steps = cleanedInSteps(value, how);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
-/** The same in steps: a value may have more parts than others can wait for. */
-export function cleanedInSteps(value: unknown, how: CleanText | Cleaning): Generator<void, unknown> {
-  return cleanedPart(value, typeof how === "function" ? { text: how } : how, { seen: 0 });
-}
-
-function* cleanedPart(value: unknown, how: Cleaning, parts: Parts): Generator<void, unknown> {
-  if (isLeaf(value)) return cleanLeaf(value, how);
-  return Array.isArray(value)
-    ? yield* cleanedList(value, how, parts)
-    : yield* cleanedMembers(value as object, how, parts);
-}
-
-/** Items of a list; arguments are read with their program before them, which decides what a short option is. */
-function* cleanedList(
-  items: readonly unknown[],
-  how: Cleaning,
-  parts: Parts,
-  program: readonly string[] = [],
-): Generator<void, unknown> {
-  const all = program.length === 0 ? items : [...program, ...items];
-  const after: unknown[] = [];
-  for (let i = program.length; i < all.length; i++) {
-    const option = optionBefore(all, i);
-    const item = hiddenArgument(all, i) ?? all[i];
-    if (option !== undefined) after.push(yield* hidden(option, all[i], how, parts));
-    else after.push(isLeaf(item) ? cleanLeaf(item, how) : yield* cleanedPart(item, how, parts));
-    if (++parts.seen % PARTS_AT_ONCE === 0) yield;
-  }
-  return isSame(after, items) ? items : after;
-}
-
-function* cleanedMembers(value: object, how: Cleaning, parts: Parts): Generator<void, unknown> {
-  const [names, before] = membersOf(value);
-  const after: unknown[] = [];
-  for (const [i, item] of before.entries()) {
-    const name = names[i] ?? "";
-    const within = how.under?.(name, item) ?? how;
-    const secret = secretNameOf(names, before, i);
-    if (secret !== undefined && how.hides?.(secret) !== false) after.push(yield* hidden(secret, item, within, parts));
-    else if (isLeaf(item)) after.push(cleanLeaf(item, within));
-    else if (name === "args" && Array.isArray(item)) {
-      after.push(yield* cleanedList(item, within, parts, programAmong(names, before)));
-    } else after.push(yield* cleanedPart(item, within, parts));
-    if (++parts.seen % PARTS_AT_ONCE === 0) yield;
-  }
-  const clean = apart(names, names.map(how.name ?? how.text));
-  return clean === names && isSame(after, before) ? value : rebuilt(value, clean, after);
-}
-
-function programAmong(names: readonly string[], values: readonly unknown[]): string[] {
-  const program = values[names.indexOf("program")];
-  return typeof program === "string" ? [program] : [];
-}
-
-function isLeaf(value: unknown): boolean {
-  return typeof value !== "object" || value === null;
-}
-
-function cleanLeaf(value: unknown, { text }: Cleaning): unknown {
-  return typeof value === "string" ? text(value) : value;
-}
-
-function isSame(after: readonly unknown[], before: readonly unknown[]): boolean {
-  return after.every((item, i) => Object.is(item, before[i]));
-}
-
-function membersOf(value: object): [names: string[], values: readonly unknown[]] {
-  if (value instanceof Map) return [[...(value as Map<string, unknown>).keys()], [...value.values()]];
-  return [Object.keys(value), Object.values(value)];
-}
-
-function rebuilt(like: object, names: readonly string[], values: readonly unknown[]): object {
-  const members = names.map((name, i): [string, unknown] => [name, values[i]]);
-  return like instanceof Map ? new Map(members) : Object.fromEntries(members);
-}
-
-/** Values of a secret name: texts, alone and in a list. Numbers, flags and objects are no secrets by name. */
-function* hidden(name: string, value: unknown, how: Cleaning, parts: Parts): Generator<void, unknown> {
-  if (typeof value === "string") return hiddenByName(name, value) ?? how.text(value);
-  if (!Array.isArray(value)) return yield* hiddenWithin(name, value, how, parts);
-  const after: unknown[] = [];
-  for (const item of value as readonly unknown[]) {
-    if (typeof item === "string") after.push(hiddenByName(name, item) ?? how.text(item));
-    else after.push(yield* cleanedPart(item, how, parts));
-    if (++parts.seen % PARTS_AT_ONCE === 0) yield;
-  }
-  return isSame(after, value) ? value : after;
-}
-
-/** Members of a description that hold values of what it describes. */
-const VALUES: ReadonlySet<string> = new Set([...NAMED, "const", "example", "examples"]);
-
-/** An object that describes the value of a secret name: `"password": { "type": "string", "default": "…" }`. */
-function* hiddenWithin(name: string, value: unknown, how: Cleaning, parts: Parts): Generator<void, unknown> {
-  const after = yield* cleanedPart(value, how, parts);
-  if (typeof after !== "object" || after === null) return after;
-  const [names, before] = membersOf(after);
-  const values = before.map((item, i) => (isValueMember(names[i] ?? "", item) ? hiddenTexts(name, item) : item));
-  return isSame(values, before) ? after : rebuilt(after, names, values);
-}
-
-/** A choice of several is what callers have to know; a choice of one is a value. */
-function isValueMember(member: string, item: unknown): boolean {
-  return VALUES.has(member) || (member === "enum" && Array.isArray(item) && item.length === 1);
-}
-
-function hiddenTexts(name: string, value: unknown): unknown {
-  if (typeof value === "string") return hiddenByName(name, value) ?? value;
-  if (!Array.isArray(value)) return value;
-  const after = value.map((item: unknown) => (typeof item === "string" ? (hiddenByName(name, item) ?? item) : item));
-  return isSame(after, value) ? value : after;
-}
-
-/** Names that became one are told apart by a number: no member is lost. Names with nothing taken out stay as they are. */
-function apart(names: string[], clean: readonly string[]): string[] {
-  if (clean.every((name, i) => name === names[i])) return names;
-  const uses = new Map(names.filter((name, i) => name === clean[i]).map((name) => [name, 1]));
-  return clean.map((name, i) => {
-    if (name === names[i]) return name;
-    let free = name;
-    while (uses.has(free)) {
-      const use = (uses.get(name) ?? 1) + 1;
-      uses.set(name, use);
-      free = `${name} ${use}`;
-    }
-    uses.set(free, 1);
-    return free;
-  });
 }

@@ -1,4 +1,4 @@
-import { lowerBound } from "../text/lower-bound.ts";
+import { lowerBound } from "../text/collections.ts";
 import type { TextRange } from "./text-range.ts";
 
 /** A text as its reader will see it, and where the parts of it stand in the text as it is written. */

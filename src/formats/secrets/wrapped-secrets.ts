@@ -1,4 +1,4 @@
-import { lowerBound } from "../text/lower-bound.ts";
+import { lowerBound } from "../text/collections.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
 
 /** A shorter word holds no secret that has a shape. */

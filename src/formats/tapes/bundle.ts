@@ -1,8 +1,7 @@
-import type { TarEntry } from "../archives/tar-header.ts";
+import type { TarEntry } from "../archives/tar.ts";
 import { type Decoded, list, object, optional, text, u32, u64 } from "../json/codec.ts";
 import { readJson, Unreadable } from "../json/exact-json.ts";
-import { indentJson } from "../json/indent-json.ts";
-import { compareUtf8 } from "../json/print-json.ts";
+import { compareUtf8, indentJson } from "../json/print-json.ts";
 import { isBodyHash } from "./tape.ts";
 
 /** The newest version of the file that is read and written here. */

@@ -1,7 +1,7 @@
 import { type Interval, wilson } from "../../statistics/wilson.ts";
 import { compareUtf8 } from "../json/print-json.ts";
-import { addTo } from "../text/groups.ts";
-import { trimSpace } from "../text/trim.ts";
+import { addTo } from "../text/collections.ts";
+import { trimSpace } from "../text/lines.ts";
 import { CurrentRows } from "./sidecar/current-rows.ts";
 import { type AUTHOR_KINDS, nameOfRow, type Row } from "./sidecar/sidecar.ts";
 

@@ -1,4 +1,4 @@
-import { lowerBound } from "../text/lower-bound.ts";
+import { lowerBound } from "../text/collections.ts";
 import { compareSeq } from "./seq-set.ts";
 import { CurrentRows, EventStretches, stretchOf } from "./sidecar/current-rows.ts";
 import type { Row } from "./sidecar/sidecar.ts";

@@ -1,10 +1,8 @@
 import { anyMap, type Codec, i32, list, object, optional, text, u64, type Value, withDefault } from "../json/codec.ts";
 import { type Json, readJson, Unreadable } from "../json/exact-json.ts";
-import { indentJson } from "../json/indent-json.ts";
-import { type FreeMap, printString } from "../json/print-json.ts";
+import { type FreeMap, indentJson, printString } from "../json/print-json.ts";
 import { FileError } from "../text/file-error.ts";
-import type { Bytes } from "../text/load-lines.ts";
-import { trimSpace } from "../text/trim.ts";
+import { type Bytes, trimSpace } from "../text/lines.ts";
 
 /** The file has no version member; docs/formats/process-tape.md names the version. */
 export const PROCESS_TAPE_VERSION = 1;

@@ -1,8 +1,8 @@
 import { readJson, Unreadable } from "../json/exact-json.ts";
 import { type FreeForm, type FreeMap, printString } from "../json/print-json.ts";
-import { changedTexts } from "../secrets/changed-texts.ts";
-import { type Cleaning, cleaned, type Scrubber } from "../secrets/scrub.ts";
-import { trimSpace } from "../text/trim.ts";
+import { type Cleaning, changedTexts, cleaned } from "../secrets/clean-value.ts";
+import type { Scrubber } from "../secrets/scrub.ts";
+import { trimSpace } from "../text/lines.ts";
 import { type Row, readSidecarLine } from "./sidecar/sidecar.ts";
 import { isBodyHash, type TapeHeader, type TapeRecord } from "./tape.ts";
 

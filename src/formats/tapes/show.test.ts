@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { aRecord, aRow } from "../../testing/tape-files.ts";
-import { addTo } from "../text/groups.ts";
+import { addTo } from "../text/collections.ts";
 import { blockLines, histories, type ShownRow, shownEvent, shownRow, summarize } from "./show.ts";
 import { Chains } from "./sidecar/current-rows.ts";
 import type { Row } from "./sidecar/sidecar.ts";

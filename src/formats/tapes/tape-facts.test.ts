@@ -4,11 +4,10 @@ import { inPieces, mutated, randomTape } from "../../testing/random-tapes.ts";
 import { randomFrom } from "../../testing/random-workflow.ts";
 import { aRecord, aTapeHeader, bytesOf, tapeText } from "../../testing/tape-files.ts";
 import { FileError } from "../text/file-error.ts";
-import type { Bytes } from "../text/load-lines.ts";
+import type { Bytes } from "../text/lines.ts";
 import { loadTape } from "./read-tape.ts";
-import { skimRecord } from "./skim-record.ts";
 import { printTapeHeader, printTapeRecord } from "./tape.ts";
-import { factsOf, readTapeFacts, type TapeFacts } from "./tape-facts.ts";
+import { factsOf, readTapeFacts, skimRecord, type TapeFacts } from "./tape-facts.ts";
 
 /** `FUZZ_FILES=200000 FUZZ_SEED=1 npx vitest run src/formats/tapes/tape-facts.test.ts` takes its time. */
 const FILES = Number(process.env["FUZZ_FILES"] ?? 500);

@@ -8,13 +8,14 @@
 
 export { readJson, Unreadable } from "../json/exact-json.ts";
 export { type FreeForm, type FreeMap, freeForm, printFreeForm } from "../json/print-json.ts";
+export { addTo } from "../text/collections.ts";
 export { FileError, type FileErrorCode, type FileErrorPlace } from "../text/file-error.ts";
-export { addTo } from "../text/groups.ts";
-export type { Bytes } from "../text/load-lines.ts";
+export type { Bytes } from "../text/lines.ts";
 export { type Candidate, CandidateFinder, pickRecords } from "./candidates/candidates.ts";
 export { EXAMPLES_MIN, rankSequences, SEQUENCE_MAX } from "./candidates/rank.ts";
 export { Signatures, type Trace, TraceBuilder } from "./candidates/trace.ts";
 export type { Divergence } from "./compare/compare-records.ts";
+export { DivergenceRows, isOfRecording } from "./compare/compare-records.ts";
 export {
   COMPARISON_MODES,
   type ComparisonMode,
@@ -24,7 +25,6 @@ export {
   printComparison,
   type TapeFile,
 } from "./compare/compare-tapes.ts";
-export { DivergenceRows, isOfRecording } from "./compare/divergence-rows.ts";
 export { bodyHash, digestOf, TapeDigest } from "./digest.ts";
 export {
   EXPORT_FORMATS,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pick, randomFrom } from "../../testing/random-workflow.ts";
-import { findText, holdsText } from "./find-text.ts";
+import { findText, holdsText, unfenced } from "./find-text.ts";
 
 test("a text is found where indexOf finds it, whatever it is made of", () => {
   const random = randomFrom(7);
@@ -24,4 +24,23 @@ test("periodic texts of a million characters take a moment", () => {
   expect(holdsText("a".repeat(1_000_000), `${half}b${half}`)).toBe(false);
   const { user } = process.cpuUsage(before);
   expect(user / 1000).toBeLessThan(1000);
+});
+
+test.each([
+  ["```\na\n```", "a"],
+  ["  ```json \n{\n}\n```\n", "{\n}"],
+  ["```c-like\na\n```\nb\n```", "a\n```\nb"],
+  ["```\n```", ""],
+  ["a", undefined],
+  ["```a```", undefined],
+  ["```\na", undefined],
+  ["see ```\na\n```", undefined],
+  ["```two words\na\n```", undefined],
+])("what is fenced in %j is %j", (text, inside) => {
+  expect(unfenced(text)).toBe(inside);
+});
+
+test("a fence that is opened and never closed is no long search", () => {
+  expect(unfenced(`\`\`\`${"\n".repeat(1 << 22)}x`)).toBeUndefined();
+  expect(unfenced(`\`\`\`${" ".repeat(1 << 22)}x\n\`\`\``)).toBeUndefined();
 });

@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { ownTurn } from "../../engine/worker/pauses.ts";
-import { type JsonLimits, measureJson } from "../../formats/json/json-limits.ts";
-import { repeatedMember } from "../../formats/json/repeated-member.ts";
-import { GrowingBytes } from "../../formats/text/growing-bytes.ts";
+import { type JsonLimits, measureJson, repeatedMember } from "../../formats/json/check-json.ts";
+import { GrowingBytes } from "../../formats/text/byte-chunks.ts";
 import { AppError, validationError } from "../../protocol/errors.ts";
 import { whereJsonBreaks } from "./json-syntax.ts";
 

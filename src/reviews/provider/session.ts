@@ -1,4 +1,4 @@
-import { sortedJson } from "../../formats/json/sorted-json.ts";
+import { sortedJson } from "../../formats/json/canonical-json.ts";
 import type { DecisionStatus, ReviewRequest } from "../../formats/reviews/request.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { answerStream, type StreamIds } from "../../formats/reviews/write-stream.ts";
+import { answerStream, type StreamIds } from "../../formats/reviews/wrapper-stream.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const TIME_DIGITS = 12;

@@ -1,5 +1,5 @@
 import { type ReviewRequest, readRequest } from "../../formats/reviews/request.ts";
-import { responseOnWire } from "../../formats/reviews/write-response.ts";
+import { responseOnWire } from "../../formats/reviews/response.ts";
 import { unifiedDiff } from "../../formats/text/unified-diff.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";

@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isMembers, own } from "../../formats/reviews/field-names.ts";
 import {
   checkRequest,
   type Decision,
@@ -9,8 +8,9 @@ import {
   PROTOCOL_VERSION,
   REQUEST_DEPTH_MAX,
 } from "../../formats/reviews/request.ts";
-import { responseOnWire } from "../../formats/reviews/write-response.ts";
+import { responseOnWire } from "../../formats/reviews/response.ts";
 import { type AppError, unusableInput } from "../../protocol/errors.ts";
+import { isObject, own } from "../../protocol/own.ts";
 import { type Asked, type Asking, ask } from "./ask.ts";
 import type { Limits } from "./carrier.ts";
 import { type ArtifactVersion, type Conversation, digestOf } from "./conversation.ts";
@@ -106,7 +106,7 @@ export function readReaction(text: string, mediaType: string, program: string): 
   } catch {
     throw useless(program, "what it wrote is not JSON");
   }
-  if (!isMembers(value)) throw useless(program, "it must write an object with decisions, and perhaps an artifact");
+  if (!isObject(value)) throw useless(program, "it must write an object with decisions, and perhaps an artifact");
   const given = own(value, "artifact");
   const named = typeof given === "string" ? { content: given } : given;
   const artifact = named === undefined ? { media_type: mediaType, content: "" } : withType(named, mediaType);
@@ -125,7 +125,7 @@ export function readReaction(text: string, mediaType: string, program: string): 
 }
 
 function withType(artifact: unknown, media_type: string): unknown {
-  return isMembers(artifact) ? { media_type, ...artifact } : artifact;
+  return isObject(artifact) ? { media_type, ...artifact } : artifact;
 }
 
 function useless(program: string, problem: string): AppError {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { answerStream } from "../../formats/reviews/write-stream.ts";
+import { answerStream } from "../../formats/reviews/wrapper-stream.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { DEFAULT_LIMITS, type Limits } from "./carrier.ts";
 import { httpCarrier } from "./send-http.ts";

@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { postHttp } from "../../engine/outbound/post-http.ts";
-import { isMembers, own } from "../../formats/reviews/field-names.ts";
 import type { Ending } from "../../formats/reviews/outcome.ts";
+import { isObject, own } from "../../protocol/own.ts";
 import type { Carrier, Limits, Sending, Sent } from "./carrier.ts";
 
 export interface ServerSettings {
@@ -92,7 +92,7 @@ function refusalOf(status: number, text: string): Refusal {
   const details = own(body, "details");
   const nested = own(body, "error");
   // A server answers with its own envelope, a stand-alone provider with that of the protocol.
-  const named = isMembers(nested) ? nested : { name: isMembers(details) ? own(details, "name") : undefined, ...body };
+  const named = isObject(nested) ? nested : { name: isObject(details) ? own(details, "name") : undefined, ...body };
   const name = own(named, "name") ?? (typeof nested === "string" ? nested : undefined);
   const message = own(named, "message");
   const data = {
@@ -110,7 +110,7 @@ function refusalOf(status: number, text: string): Refusal {
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return isMembers(value) ? value : {};
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }

@@ -1,6 +1,5 @@
 import { CONFIDENCE_LEVELS } from "../../formats/reviews/response.ts";
-import { unfenced } from "../../formats/text/code-fence.ts";
-import { findText } from "../../formats/text/find-text.ts";
+import { findText, unfenced } from "../../formats/text/find-text.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 import type { Review, ReviewRemark } from "../provider/finish-turn.ts";

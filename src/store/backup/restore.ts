@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Kysely, sql, type Transaction } from "kysely";
-import { byteLines } from "../../formats/text/byte-lines.ts";
+import { byteLines } from "../../formats/text/byte-chunks.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { textRow } from "../rows/annotation-rows.ts";
 import { dialectOf } from "../schema/dialect-of.ts";

@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { paddingOf, type TarEntry, tarEnd, tarHeader } from "../../../formats/archives/tar-header.ts";
+import { paddingOf, type TarEntry, tarEnd, tarHeader } from "../../../formats/archives/tar.ts";
 import { compareUtf8 } from "../../../formats/json/print-json.ts";
 import {
   BUNDLE_FORMAT,

@@ -7,7 +7,7 @@ import { type ShownEvent, shownEvent } from "../../../formats/tapes/show.ts";
 import { SidecarReader, sidecarUnreadable } from "../../../formats/tapes/sidecar/read-sidecar.ts";
 import type { Row } from "../../../formats/tapes/sidecar/sidecar.ts";
 import { Validation } from "../../../formats/tapes/validate/validate.ts";
-import { loadLines } from "../../../formats/text/load-lines.ts";
+import { loadLines } from "../../../formats/text/lines.ts";
 import type { Io } from "../../output/io.ts";
 import { fileBytes, type Progress, watchedBytes } from "./tape-files.ts";
 

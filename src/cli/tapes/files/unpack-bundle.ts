@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { readTarHeader } from "../../../formats/archives/tar-header.ts";
-import { BadArchive, TarReader } from "../../../formats/archives/tar-reader.ts";
+import { BadArchive, readTarHeader, TarReader } from "../../../formats/archives/tar.ts";
 import {
   BUNDLE_VERSION,
   type BundleFile,

@@ -1,13 +1,19 @@
 import { readJson, Unreadable } from "../../json/exact-json.ts";
 import { type FreeForm, printFreeForm } from "../../json/print-json.ts";
-import { type Bytes, type LineReader, loadLines } from "../../text/load-lines.ts";
-import { trimSpace } from "../../text/trim.ts";
+import { type Bytes, type LineReader, loadLines, trimSpace } from "../../text/lines.ts";
 import { tapeUnreadable } from "../read-tape.ts";
 import type { Anchor } from "../sidecar/sidecar.ts";
 import { readTapeLine, type TapeRecord } from "../tape.ts";
-import { type Action, actionOf, isDeterministic, parametersOf, signatureOf } from "./actions.ts";
 import { endOf, type RankedSequences, type RepeatedSequence } from "./rank.ts";
-import type { Signatures, Trace } from "./trace.ts";
+import {
+  type Action,
+  actionOf,
+  isDeterministic,
+  parametersOf,
+  type Signatures,
+  signatureOf,
+  type Trace,
+} from "./trace.ts";
 
 /** A sequence of actions that several tapes have, which could be made a fixed workflow. */
 export interface Candidate {

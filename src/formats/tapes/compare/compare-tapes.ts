@@ -1,6 +1,5 @@
-import { indentedReport, type ReportMember } from "../../json/indent-json.ts";
-import { compareUtf8, printFloat, printString } from "../../json/print-json.ts";
-import type { Bytes } from "../../text/load-lines.ts";
+import { compareUtf8, indentedReport, printFloat, printString, type ReportMember } from "../../json/print-json.ts";
+import type { Bytes } from "../../text/lines.ts";
 import { readTape } from "../read-tape.ts";
 import type { TapeRecord } from "../tape.ts";
 import { compareRecords, type Divergence, ownText } from "./compare-records.ts";

@@ -1,5 +1,5 @@
 import type { FreeForm } from "../../json/print-json.ts";
-import { lowerBound } from "../../text/lower-bound.ts";
+import { lowerBound } from "../../text/collections.ts";
 import { compareSeq } from "../seq-set.ts";
 import { SUPERSEDES } from "./new-row.ts";
 import type { Row, RowKind } from "./sidecar.ts";

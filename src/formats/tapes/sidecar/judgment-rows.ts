@@ -8,7 +8,7 @@ import {
 import { matches } from "../../../protocol/schema.ts";
 import { JsonObject, readJson } from "../../json/exact-json.ts";
 import { type FreeForm, type FreeMap, printFreeForm, printString } from "../../json/print-json.ts";
-import { trimSpace } from "../../text/trim.ts";
+import { trimSpace } from "../../text/lines.ts";
 import { SUPERSEDES } from "./new-row.ts";
 import {
   type AUTHOR_KINDS,

@@ -1,6 +1,6 @@
 import { MASK } from "../../../protocol/events.ts";
+import { addTo } from "../../text/collections.ts";
 import { findText } from "../../text/find-text.ts";
-import { addTo } from "../../text/groups.ts";
 import {
   type FileLine,
   fileLines,

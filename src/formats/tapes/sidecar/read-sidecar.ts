@@ -1,7 +1,6 @@
 import { readJson, Unreadable } from "../../json/exact-json.ts";
 import { FileError } from "../../text/file-error.ts";
-import { type Bytes, type LineReader, loadLines } from "../../text/load-lines.ts";
-import { trimSpace } from "../../text/trim.ts";
+import { type Bytes, type LineReader, loadLines, trimSpace } from "../../text/lines.ts";
 import {
   printRow,
   printSidecarHeader,

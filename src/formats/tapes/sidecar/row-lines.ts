@@ -1,5 +1,5 @@
 import type { AnnotationState } from "../../../protocol/judgments/annotation.ts";
-import { addTo } from "../../text/groups.ts";
+import { addTo } from "../../text/collections.ts";
 import { SidecarReader } from "./read-sidecar.ts";
 import type { Row, SidecarHeader } from "./sidecar.ts";
 

@@ -1,5 +1,5 @@
 import { compareUtf8, type FreeForm, type FreeMap } from "../../json/print-json.ts";
-import { trimSpace } from "../../text/trim.ts";
+import { trimSpace } from "../../text/lines.ts";
 import type { FrictionEvent } from "../export.ts";
 import type { FrictionKind } from "../sidecar/sidecar.ts";
 

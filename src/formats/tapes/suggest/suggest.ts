@@ -1,6 +1,5 @@
-import { compareUtf8, printFreeForm } from "../../json/print-json.ts";
-import { asFreeForm, type Plain } from "../../json/print-plain.ts";
-import { addTo } from "../../text/groups.ts";
+import { asFreeForm, compareUtf8, type Plain, printFreeForm } from "../../json/print-json.ts";
+import { addTo } from "../../text/collections.ts";
 import type { FrictionEvent } from "../export.ts";
 import type { FrictionKind } from "../sidecar/sidecar.ts";
 import { type CandidateManifest, candidateManifest, type RecommendedArtifact, wordsOf } from "./context-pack.ts";

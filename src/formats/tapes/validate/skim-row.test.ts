@@ -4,7 +4,7 @@ import { randomRow, randomTape } from "../../../testing/random-tapes.ts";
 import { randomFrom } from "../../../testing/random-workflow.ts";
 import { bytesOf } from "../../../testing/tape-files.ts";
 import { readJson } from "../../json/exact-json.ts";
-import { UNSURE } from "../../json/skim-string.ts";
+import { UNSURE } from "../../json/skim-json.ts";
 import { printRow, type Row, readSidecarLine } from "../sidecar/sidecar.ts";
 import { SkimmedRow, skimRow } from "./skim-row.ts";
 

@@ -1,4 +1,12 @@
-import { safeInteger, skimObject, skimSafeInteger, skimValue } from "../../json/skim-json.ts";
+import {
+  safeInteger,
+  skimObject,
+  skimPlainString,
+  skimSafeInteger,
+  skimString,
+  skimValue,
+  UNSURE,
+} from "../../json/skim-json.ts";
 import {
   indexOfBytes,
   listOf,
@@ -9,7 +17,6 @@ import {
   type SkimTable,
   skimmerOf,
 } from "../../json/skim-members.ts";
-import { skimPlainString, skimString, UNSURE } from "../../json/skim-string.ts";
 import {
   AUTHOR_KINDS,
   FRICTION_KINDS,

@@ -1,6 +1,5 @@
-import { UNSURE } from "../../json/skim-string.ts";
-import { type LinesReader, type LoadOptions, lineText, loadWindows } from "../../text/line-window.ts";
-import type { Bytes } from "../../text/load-lines.ts";
+import { UNSURE } from "../../json/skim-json.ts";
+import { type Bytes, type LinesReader, type LoadOptions, lineText, loadWindows } from "../../text/lines.ts";
 import { SidecarReader, sidecarUnreadable } from "../sidecar/read-sidecar.ts";
 import type { RowKind, Sidecar, SidecarHeader } from "../sidecar/sidecar.ts";
 import type { Tape } from "../tape.ts";

@@ -1,4 +1,4 @@
-import { repeatedNames } from "../../../formats/json/repeated-member.ts";
+import { repeatedNames } from "../../../formats/json/check-json.ts";
 import type { Document } from "./document.ts";
 import { lineName, quoted, type Rule } from "./rule.ts";
 

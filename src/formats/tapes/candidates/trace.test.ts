@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aRecord } from "../../../testing/tape-files.ts";
 import type { RecordKind } from "../tape.ts";
-import { actionOf, isDeterministic, signatureOf } from "./actions.ts";
+import { actionOf, isDeterministic, signatureOf } from "./trace.ts";
 
 const body = (text: string) => ({ content_hash: "h", text });
 

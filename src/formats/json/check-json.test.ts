@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { randomJsonText } from "../../testing/random-json.ts";
 import { randomFrom } from "../../testing/random-workflow.ts";
-import { repeatedMember } from "./repeated-member.ts";
+import { repeatedMember } from "./check-json.ts";
 
 const found = (text: string) => repeatedMember(text, JSON.parse(text));
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { checkResponse } from "./check-response.ts";
-import { responseOnWire } from "./write-response.ts";
+import { responseOnWire } from "./response.ts";
 
 test.each([
   {

@@ -1,3 +1,10 @@
+/** Adds a value to the list of a key. */
+export function addTo<K, V>(groups: Map<K, V[]>, key: K, value: V): void {
+  const group = groups.get(key);
+  if (group) group.push(value);
+  else groups.set(key, [value]);
+}
+
 /** The first of `count` places where this holds, or `count`; where it holds, it holds for all that follow. */
 export function lowerBound(count: number, holds: (at: number) => boolean): number {
   let low = 0;

@@ -1,4 +1,108 @@
-import type { Bytes } from "./load-lines.ts";
+/** Unicode White_Space. `String.prototype.trim` also takes U+FEFF and leaves U+0085. */
+const SPACE = "\\u0009-\\u000d\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const AT_START = new RegExp(`^[${SPACE}]+`);
+const AT_END = new RegExp(`[${SPACE}]+$`);
+
+export function trimSpace(text: string): string {
+  // Most lines have none, and a pattern that is anchored at the end tries every place of a long line.
+  const last = text.charCodeAt(text.length - 1);
+  const start = text.replace(AT_START, "");
+  return last > 0x20 && last < 0x7f ? start : trimEnd(start);
+}
+
+function trimEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && AT_END.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+/**
+ * The lines of a UTF-8 file that arrives in pieces: cut at LF, one CR directly before it goes with it, and no other character ends a
+ * line. A byte-order mark is content. Throws a `TypeError` at the first bytes that are not UTF-8.
+ */
+export class TextLines {
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  /** Of the line that has not ended yet. */
+  #parts: string[] = [];
+
+  /** The lines that this piece completes. */
+  take(bytes: Uint8Array): string[] {
+    return this.#cut(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  /** What follows the last LF, if there is anything. */
+  end(): string[] {
+    const lines = this.#cut(this.#decoder.decode());
+    const last = this.#parts.join("");
+    this.#parts = [];
+    return last === "" ? lines : [...lines, last];
+  }
+
+  #cut(text: string): string[] {
+    const lines: string[] = [];
+    let start = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+      const part = text.slice(start, end);
+      lines.push(withoutReturn(this.#parts.length === 0 ? part : this.#parts.join("") + part));
+      this.#parts = [];
+      start = end + 1;
+    }
+    if (start < text.length) this.#parts.push(text.slice(start));
+    return lines;
+  }
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith("\r") ? line.slice(0, -1) : line;
+}
+
+/** Reads the lines of a file one by one, in order. Throws at the first invalid one. */
+export interface LineReader {
+  line(text: string): void;
+  end(): void;
+}
+
+/** The bytes of a file, in pieces of any size. */
+export type Bytes = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/**
+ * Feeds a file to a reader. A file that is not UTF-8 is unreadable as a whole, so the error of a line is reported after the
+ * rest of the file was read. `unreadable` makes the error for that, for pieces that fail to arrive, and for a line that is
+ * longer than a string can be.
+ */
+export async function loadLines(
+  bytes: Bytes,
+  reader: LineReader,
+  unreadable: (reason: string) => Error,
+): Promise<void> {
+  const lines = new TextLines();
+  let problem: { readonly error: unknown } | undefined;
+  const feed = (texts: readonly string[]) => {
+    if (problem) return;
+    try {
+      for (const text of texts) reader.line(text);
+    } catch (error) {
+      problem = { error: error instanceof RangeError ? unreadable(reasonOf(error)) : error };
+    }
+  };
+  for await (const piece of arriving(bytes, unreadable)) feed(decoded(() => lines.take(piece), unreadable));
+  feed(decoded(() => lines.end(), unreadable));
+  if (problem) throw problem.error;
+  reader.end();
+}
+
+function decoded(lines: () => string[], unreadable: (reason: string) => Error): string[] {
+  try {
+    return lines();
+  } catch (error) {
+    // Anything else is a line that is longer than a string can be.
+    throw unreadable(error instanceof TypeError ? "stream did not contain valid UTF-8" : reasonOf(error));
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
@@ -126,8 +230,4 @@ async function* arriving(bytes: Bytes, unreadable: (reason: string) => Error): A
   } catch (error) {
     throw unreadable(reasonOf(error));
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

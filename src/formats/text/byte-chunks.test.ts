@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GrowingBytes } from "./growing-bytes.ts";
+import { GrowingBytes } from "./byte-chunks.ts";
 
 test("bytes that come one by one are held in one buffer of no more than twice their size", () => {
   const grown = new GrowingBytes(1_000_000);
