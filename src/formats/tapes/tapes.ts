@@ -40,6 +40,7 @@ export {
 } from "./export.ts";
 export {
   GRADED_BY,
+  GRADERS,
   type Grade,
   type GradedBy,
   type GradedFile,
@@ -61,6 +62,7 @@ export {
 } from "./process-tape.ts";
 export { loadTape, readTape, tapeLines } from "./read-tape.ts";
 export {
+  annotatedEvents,
   blockLines,
   firstLine,
   type History,
@@ -76,7 +78,7 @@ export {
   summarize,
   summaryRow,
 } from "./show.ts";
-export { Chains, CurrentRows } from "./sidecar/current-rows.ts";
+export { Chains, CurrentRows, stretchOf } from "./sidecar/current-rows.ts";
 export { freeId, isAdvisedStep, type NewRow, newRow, type RowDraft, replacing } from "./sidecar/new-row.ts";
 export { loadSidecar, readSidecar, sidecarLines } from "./sidecar/read-sidecar.ts";
 export {
@@ -110,6 +112,7 @@ export {
   isStored,
   type Payload,
   PHASES,
+  printHashedRecord,
   printTapeHeader,
   printTapeRecord,
   RECORD_KINDS,
@@ -123,6 +126,13 @@ export {
   type TapeRecord,
 } from "./tape.ts";
 export { factsOf, readTapeFacts, type TapeFacts } from "./tape-facts.ts";
-export { isLoadError, printReport } from "./validate/print-findings.ts";
+export {
+  isLoadError,
+  printGithub,
+  printGithubError,
+  printReport,
+  printSarif,
+  printSarifError,
+} from "./validate/print-findings.ts";
 export { explainProblem, type Finding, PROBLEM_CODES, type Problem, type ProblemCode } from "./validate/problems.ts";
 export { type Verdict, validate, validateSidecar } from "./validate/validate.ts";
