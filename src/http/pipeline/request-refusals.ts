@@ -7,7 +7,7 @@ import { AFP_BASE } from "../../protocol/reviews/api.ts";
 import { pathTest } from "./read-url.ts";
 
 /**
- * The problem of a request whose host, caller or end is ambiguous: of two such headers Node reads the first, and a proxy in front may
+ * The problem of a request whose host, caller, body or end is ambiguous: of two such headers Node reads the first, and a proxy in front may
  * have read the second.
  */
 export function ambiguityOf({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
@@ -15,21 +15,19 @@ export function ambiguityOf({ headers, httpVersion, rawHeaders }: IncomingMessag
   // HTTP/1.0 has no chunks: its readers would take the body for the next request.
   if (httpVersion === "1.0" && headers["transfer-encoding"] !== undefined) return "HTTP/1.0 has no Transfer-Encoding";
   if (rawHeaders.length > 2 * HEADER_LINES_MAX) return `it has more than ${HEADER_LINES_MAX} header lines`;
-  let hosts = 0;
-  let credentials = 0;
+  const seen = ONCE.map(() => false);
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? "";
-    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts++;
-    else if (name.length === CREDENTIAL.length && name.toLowerCase() === CREDENTIAL) credentials++;
+    const which = ONCE.findIndex((one) => one.length === name.length && one.toLowerCase() === name.toLowerCase());
+    if (seen[which] === true) return `it has more than one ${ONCE[which]} header`;
+    if (which >= 0) seen[which] = true;
   }
-  if (hosts > 1) return "it has more than one Host header";
-  return credentials > 1 ? "it has more than one Authorization header" : undefined;
+  return undefined;
 }
 
 /** Many more than clients and proxies send. */
 const HEADER_LINES_MAX = 500;
-const HOST = "host";
-const CREDENTIAL = "authorization";
+const ONCE = ["Host", "Authorization", "Content-Type"] as const;
 
 const VERSION = /^(0|[1-9]\d{0,8})(?:\.(?:0|[1-9]\d{0,8}))?$/;
 /** Health, the front page and the console are outside the protocol and ignore the header. */

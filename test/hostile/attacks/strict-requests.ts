@@ -7,11 +7,16 @@ const KEY_ROUTE = "/v1/host/assay/keys";
 
 export const attacks: readonly Attack[] = [
   {
-    title: "a second Authorization or Host is refused among any number of header lines",
+    title: "a second Authorization, Host or Content-Type is refused among any number of header lines",
     async attempt(target) {
       for (const lines of [1, 450, 1100, 1600, 2500]) {
-        for (const second of [`Authorization: Bearer ${KEYS.viewer.key}`, "Host: elsewhere"]) {
-          const head = ["GET /v1/host/assay/whoami HTTP/1.1", "Host: h", `Authorization: Bearer ${KEYS.owner.key}`];
+        for (const second of [
+          `Authorization: Bearer ${KEYS.viewer.key}`,
+          "Host: elsewhere",
+          "content-type: text/plain",
+        ]) {
+          const known = ["Host: h", `Authorization: Bearer ${KEYS.owner.key}`, "Content-Type: application/json"];
+          const head = ["GET /v1/host/assay/whoami HTTP/1.1", ...known];
           const all = [...head, ...Array.from({ length: lines }, () => "a:"), second, "Connection: close"];
           const { status } = await rawHttp(target.url, (socket) => void socket.write(`${all.join("\r\n")}\r\n\r\n`));
           expect(status, `${lines} lines, then ${second}`).toBe(400);
