@@ -4,16 +4,19 @@ import { AUTH_REQUIRED, REJECTION_POLICIES } from "../../protocol/gates/interrup
 import { Actions, APPROVER_FIELDS } from "../../protocol/gates/interrupt-data.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 import { registeredSchema } from "../schemas/decide/schema-limits.ts";
-import type { NodeOutcome, NodeType } from "../worker/node-type.ts";
+import type { NodeOutcome, NodeType, Ports } from "../worker/node-type.ts";
 import type { Answer } from "../worker/suspension.ts";
 import {
   ARTIFACT_FIELDS,
   artifactOf,
   BRANCH_FIELDS,
   DEADLINE_FIELDS,
+  IN_CONFIG,
+  inVain,
   misplaced,
   ResumeSchema,
   timeoutOf,
+  unknownMember,
   unreachable,
 } from "./gate-config.ts";
 
@@ -59,11 +62,16 @@ export const approvalGate: NodeType = {
   },
 };
 
-function problemWith(config: Readonly<Record<string, unknown>>): string | undefined {
+function problemWith(config: Readonly<Record<string, unknown>>, ports: Ports): string | undefined {
   const { resumeSchema } = config as Config;
   // Throws what is wrong with it.
   if (resumeSchema !== undefined) registeredSchema(resumeSchema, "its resumeSchema");
-  return misplaced(config, false) ?? unreachable(config as Config);
+  return (
+    misplaced(config, false) ??
+    inVain(ports, IN_CONFIG) ??
+    unknownMember(config, Config) ??
+    unreachable(config as Config)
+  );
 }
 
 const PASSED_ON = ["requiredApprovals", "rejectionPolicy", ...Object.keys(APPROVER_FIELDS)] as const;

@@ -4,7 +4,7 @@ import { Questions } from "../../protocol/gates/interrupt-data.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 import { registeredSchema } from "../schemas/decide/schema-limits.ts";
 import type { NodeType } from "../worker/node-type.ts";
-import { BRANCH_FIELDS, DEADLINE_FIELDS, inVain, ONLY_GATES, timeoutOf } from "./gate-config.ts";
+import { BRANCH_FIELDS, DEADLINE_FIELDS, inVain, ONLY_GATES, timeoutOf, unknownMember } from "./gate-config.ts";
 
 const Config = Type.Object(
   {
@@ -24,7 +24,7 @@ export const clarificationGate: NodeType = {
   summary: "Asks questions and waits for the answers.",
   config: Config,
   asksPerson: () => true,
-  check: (config) => {
+  check: (config, ports) => {
     const ids = new Set<string>();
     for (const { id, schema } of (config as Config).questions) {
       if (ids.has(id)) return `asks two questions with id "${id}"`;
@@ -32,7 +32,7 @@ export const clarificationGate: NodeType = {
       // Throws what is wrong with it.
       if (schema !== undefined) registeredSchema(schema, `the schema of question "${id}"`);
     }
-    return inVain(config, ONLY_GATES);
+    return inVain(config, ONLY_GATES) ?? inVain(ports, ONLY_GATES) ?? unknownMember(config, Config);
   },
   execute: ({ config, interrupt }) => {
     const { questions, contextType, profile } = config as Config;

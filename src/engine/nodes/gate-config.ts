@@ -1,5 +1,6 @@
+import { closestTo } from "../../protocol/closest-to.ts";
 import { defined } from "../../protocol/defined.ts";
-import { misplacedRule, unenforcedRule } from "../../protocol/gates/interrupt-data.ts";
+import { GATE_RULES, misplacedRule, unenforcedRule } from "../../protocol/gates/interrupt-data.ts";
 import { Type } from "../../protocol/schema.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 
@@ -41,6 +42,31 @@ export function inVain(rules: Readonly<Record<string, unknown>>, remedy: string)
   const name = unenforcedRule(rules);
   return name === undefined ? undefined : `sets ${name}, which would not be held to; ${remedy}`;
 }
+
+/** A member of the config of a gate that the gate does not know: its author may rely on it, as on a rule that is spelled wrong. */
+export function unknownMember(
+  config: Readonly<Record<string, unknown>>,
+  { properties }: { readonly properties: object },
+): string | undefined {
+  const names = Object.keys(properties);
+  // One that demands nothing may stand anywhere.
+  const unknown = Object.keys(config).find((name) => !names.includes(name) && !GATE_RULES.includes(name));
+  if (unknown === undefined) return undefined;
+  const nearest = closestTo(unknown, names);
+  return `sets ${unknown}, which it does not know; ${nearest === undefined ? `it knows ${names.join(", ")}` : `did you mean ${nearest}?`}`;
+}
+
+/** A member of data that may have any member, and that is probably a rule of a gate which is spelled wrong. */
+export function misspelledRule(data: Readonly<Record<string, unknown>>): string | undefined {
+  for (const name of Object.keys(data)) {
+    const rule = GATE_RULES.includes(name) ? undefined : closestTo(name, GATE_RULES);
+    if (rule !== undefined) return `sets ${name}, which would not be held to; did you mean ${rule}?`;
+  }
+  return undefined;
+}
+
+/** For rules that are given as inputs of a gate. */
+export const IN_CONFIG = "write it in config: a gate takes its rules from nowhere else";
 
 /** For what waits and is no gate. */
 export const ONLY_GATES = "only gates say who may decide: put one behind it";

@@ -105,8 +105,56 @@ describe("what waits and holds to no rule of a gate", () => {
     ["something of one's own", "core.interrupt", { kind: "custom", data: { customKind: "x" }, minHumans: 1 }],
     ["doubt, in its data", "core.interrupt", { kind: "low-confidence", data: { ...doubt, forbidSelfApproval: true } }],
     ["doubt, beside its data", "core.interrupt", { kind: "low-confidence", data: doubt, requiredRole: "owner" }],
+    ["a supervisor", "core.orchestrator.supervisor", { approversList: ["ana"] }],
+    ["a sub-workflow", "core.subWorkflow", { workflowId: "w", requiredApprovals: 2 }],
+    ["a node of any other type", "core.noop", { forbidSelfApproval: true }],
+    ["an approval, in words of its own", "core.interrupt", { kind: "approval", data: { approverList: ["ana"] } }],
   ])("is refused with one: %s", (_, typeId, config) => {
     expectRefused(typeId, config, /would not be held to/);
+  });
+
+  test.each([
+    ["a plain gate", "core.approvalGate", {}],
+    ["a governed gate", GOVERNED, { requiredRole: "reviewer" }],
+    ["questions", "core.clarificationGate", { questions }],
+    ["doubt", "core.interrupt", { kind: "low-confidence", data: doubt }],
+  ])("is refused with one among its inputs: %s", (_, typeId, config) => {
+    const approversList = { type: "variable", variableName: "approvers" } as const;
+    const gate = { typeId, config: { ...config } };
+    const byPort = workflow({ nodes: { gate: { ...gate, inputs: { approversList } } } });
+    const byEdge = workflow({
+      nodes: { before: "core.noop", gate },
+      edges: [{ from: "before", to: "gate", targetInput: "approversList" }],
+    });
+    for (const one of [byPort, byEdge]) {
+      const { details } = refusalOf(() => checkWorkflow(NODE_TYPES, one)) ?? {};
+      expect(String(details?.["problem"])).toMatch(/approversList, which would not be held to/);
+    }
+  });
+
+  test("settings of a node or of the workflow are refused with one", () => {
+    const settings = { requiredApprovals: 2 };
+    for (const spec of [
+      { nodes: { gate: { typeId: "core.approvalGate", settings } } },
+      { nodes: { gate: "core.noop" }, settings },
+    ]) {
+      const { code, details } = refusalOf(() => checkWorkflow(NODE_TYPES, workflow(spec as never))) ?? {};
+      expect([code, String(details?.["problem"])]).toEqual([
+        "validation_error",
+        expect.stringMatching(/settings.*requiredApprovals/),
+      ]);
+    }
+  });
+
+  test.each([
+    ["core.approvalGate", { approverslist: ["ana"] }, /approverslist, .* did you mean approversList/],
+    ["core.approvalGate", { approvers: ["ana"] }, /sets approvers, which it does not know; it knows .*approversList/],
+    ["core.approvalGate", { data: { approversList: ["ana"] } }, /sets data, which it does not know/],
+    [GOVERNED, { requiredRole: "reviewer", quorom: 2 }, /quorom, .* did you mean quorum/],
+    ["core.clarificationGate", { questions, timeoutMS: 1000 }, /timeoutMS, .* did you mean timeoutMs/],
+    ["core.interrupt", { kind: "approval", datas: {} }, /datas, .* did you mean data/],
+  ])("%s is refused with a member that it does not know: %j", (typeId, config, problem) => {
+    expectRefused(typeId, config, problem);
   });
 
   test("may say that it asks for none", () => {

@@ -4,16 +4,19 @@ import { APPROVER_FIELDS, GOVERNED_FIELDS } from "../../protocol/gates/interrupt
 import { NamedEvidence, vagueEvidence } from "../../protocol/promotion/evidence.ts";
 import { matches, type Static, Type } from "../../protocol/schema.ts";
 import { registeredSchema } from "../schemas/decide/schema-limits.ts";
-import type { NodeType } from "../worker/node-type.ts";
+import type { NodeType, Ports } from "../worker/node-type.ts";
 import {
   ARTIFACT_FIELDS,
   artifactOf,
   BRANCH_FIELDS,
   DEADLINE_FIELDS,
   GOVERNED_GATE,
+  IN_CONFIG,
+  inVain,
   misplaced,
   ResumeSchema,
   timeoutOf,
+  unknownMember,
 } from "./gate-config.ts";
 
 const Config = Type.Object(
@@ -104,7 +107,7 @@ function evidenceNamed({ requiredEval }: Config, inputs: Readonly<Record<string,
   return matches(NamedEvidence, named) ? { evidence: named } : {};
 }
 
-function problemWith(config: Readonly<Record<string, unknown>>): string | undefined {
+function problemWith(config: Readonly<Record<string, unknown>>, ports: Ports): string | undefined {
   const { requiredRole, requiredScope, overrideBypassesQuorum, override, resumeSchema, requiredEval } =
     config as Config;
   if (requiredRole === undefined && requiredScope === undefined) return "needs requiredRole or requiredScope";
@@ -115,5 +118,5 @@ function problemWith(config: Readonly<Record<string, unknown>>): string | undefi
   if (config["evidence"] !== undefined) return "has evidence outside requiredEval; write requiredEval.evidence";
   // Throws what is wrong with it.
   if (resumeSchema !== undefined) registeredSchema(resumeSchema, "its resumeSchema");
-  return misplaced(config, true);
+  return misplaced(config, true) ?? inVain(ports, IN_CONFIG) ?? unknownMember(config, Config);
 }

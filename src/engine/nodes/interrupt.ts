@@ -10,9 +10,11 @@ import {
   GOVERNED_GATE,
   inVain,
   misplaced,
+  misspelledRule,
   ONLY_GATES,
   ResumeSchema,
   timeoutOf,
+  unknownMember,
   unreachable,
 } from "./gate-config.ts";
 
@@ -85,14 +87,21 @@ function problemWith(config: Readonly<Record<string, unknown>>, ports: Ports): s
   if (resumeSchema !== undefined) registeredSchema(resumeSchema, "its resumeSchema");
   const unheld = inVain(config, kind === "approval" ? "write it in config.data" : ONLY_GATES);
   if (unheld !== undefined) return unheld;
+  const unknown = unknownMember(config, Config);
+  if (unknown !== undefined) return unknown;
   if (kind === "approval") {
     const hosts = hostsMember({ ...data, ...ports });
     if (hosts !== undefined) return `gives data.${hosts}, which the host writes; use another name`;
     if (data["gateId"] !== undefined) return `data.gateId belongs to ${GOVERNED_GATE}`;
-    return wrongData(kind, data) ?? misplaced(data, false) ?? unreachable(data as Parameters<typeof unreachable>[0]);
+    return (
+      wrongData(kind, data) ??
+      misplaced(data, false) ??
+      misspelledRule({ ...data, ...ports }) ??
+      unreachable(data as Parameters<typeof unreachable>[0])
+    );
   }
   if (kind === "external-event") return unmatchable(data, ports);
-  return wrongData(kind, data) ?? inVain(data, ONLY_GATES);
+  return wrongData(kind, data) ?? inVain({ ...data, ...ports }, ONLY_GATES);
 }
 
 /** A wait without a type or a correlation matches no event: its run would fail, or wait for ever. */

@@ -1,7 +1,9 @@
 import { AppError } from "../../protocol/errors.ts";
+import { unenforcedRule } from "../../protocol/gates/interrupt-data.ts";
 import { matches, parse, problemsOf } from "../../protocol/schema.ts";
 import { isRecorded } from "../../protocol/tapes/api.ts";
 import { WorkflowDefinition, type WorkflowNode } from "../../protocol/workflows/workflow.ts";
+import { GOVERNED_GATE, inVain, ONLY_GATES } from "../nodes/gate-config.ts";
 import { registeredSchema } from "../schemas/decide/schema-limits.ts";
 import { GATED_TYPES, type NodeTypes, type Ports } from "../worker/node-type.ts";
 import { checkAgentRef } from "./check-agents.ts";
@@ -33,6 +35,10 @@ export function checkWorkflow(nodeTypes: NodeTypes, raw: unknown): { definition:
   checkSchemas(definition);
   requireCompilable(definition);
   const { graph } = makePlan(hash, definition);
+  const stray = unenforcedRule(definition.settings);
+  if (stray !== undefined) {
+    throw new AppError("validation_error", { problem: `settings of the workflow set ${stray}; ${ONLY_GATES}` });
+  }
   for (const node of definition.nodes) checkNode(nodeTypes, node, portsOf(graph, node));
   checkOrchestration(definition, graph);
   for (const edge of definition.edges) checkCondition(edge);
@@ -68,11 +74,20 @@ function checkNode(nodeTypes: NodeTypes, node: WorkflowNode, ports: Ports): void
       problem: `config of node "${node.id}" (${node.typeId})${first?.path ?? ""} ${first?.problem ?? "does not match"}`,
     });
   }
-  const problem = type.check?.(node.config, ports);
+  const problem = type.check?.(node.config, ports) ?? strayRule(node);
   if (problem !== undefined) {
     throw new AppError("validation_error", { problem: `config of node "${node.id}" (${node.typeId}) ${problem}` });
   }
   for (const from of Object.values(node.inputs)) if (from.type === "expression") compileExpression(from.expression);
+}
+
+/** The types that take their rules from their config. */
+const GATES: ReadonlySet<string> = new Set(["core.approvalGate", GOVERNED_GATE]);
+
+function strayRule({ typeId, config, settings = {} }: WorkflowNode): string | undefined {
+  const inSettings = unenforcedRule(settings);
+  if (inSettings !== undefined) return `has a rule of gates in its settings, ${inSettings}, which would not be held to`;
+  return GATES.has(typeId) ? undefined : inVain(config, ONLY_GATES);
 }
 
 function checkCondition(edge: WorkflowDefinition["edges"][number]): void {

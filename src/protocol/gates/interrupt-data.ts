@@ -50,9 +50,11 @@ export function misplacedRule(rules: Readonly<Record<string, unknown>>, governed
 
 const OF_BOTH = ["forbidSelfApproval", "minHumans", "requireIndependentVoters"];
 
+export const GATE_RULES: readonly string[] = [...OF_PLAIN, ...OF_BOTH, ...OF_GOVERNED];
+
 /** A rule of either sort of gate, where nothing holds to any. */
 export function unenforcedRule(rules: Readonly<Record<string, unknown>>): string | undefined {
-  return [...OF_PLAIN, ...OF_BOTH, ...OF_GOVERNED].find((name) => isDemanding(rules[name]));
+  return GATE_RULES.find((name) => isDemanding(rules[name]));
 }
 
 /** Members of an approval's data that only the host writes: a digest of what a gate shows leaves them out. */
