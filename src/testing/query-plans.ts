@@ -35,7 +35,12 @@ export function queryPlans(): QueryPlans {
         return db.prepare(sql);
       };
       const watched = kyselyOver({ prepare, exec: (sql) => db.exec(sql), close: () => {} });
-      await call(sharedStore(watched, watched));
+      await call(
+        sharedStore(
+          () => watched,
+          () => watched,
+        ),
+      );
       return plans.join("\n");
     },
   };

@@ -1,7 +1,7 @@
-import type { Pool } from "pg";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { Claim } from "../port/store.ts";
 import { toRun } from "../rows/rows.ts";
+import type { Queries } from "./tenant-pool.ts";
 
 // Rows that another claim or a commit is just changing are passed over, not waited for. The order of the rows that
 // an update returns is its own, so the due time comes along.
@@ -31,7 +31,7 @@ export const CLAIM_AMONG = `with due as materialized (
 /** No value of PostgreSQL is larger. */
 const MAX_TEXT_BYTES = 2 ** 30;
 
-export async function claimRuns(pool: Pool, claim: Claim): Promise<Run[]> {
+export async function claimRuns(pool: Queries, claim: Claim): Promise<Run[]> {
   const { owner, nowMs, untilMs, limit, engineVersion, among, stateBytes = {} } = claim;
   const { above = 0, upTo = MAX_TEXT_BYTES } = stateBytes;
   const values = [nowMs, engineVersion, among?.share ?? limit, owner, untilMs, above, upTo];
@@ -49,7 +49,7 @@ const RENEW = `with held as materialized (
   update runs set lease_until = $3 from held where runs.run_id = held.run_id returning runs.run_id`;
 
 export async function renewLeases(
-  pool: Pool,
+  pool: Queries,
   owner: string,
   runIds: readonly string[],
   untilMs: number,

@@ -9,6 +9,8 @@ export interface ConnectionSettings {
   readonly connectTimeoutMs: number;
 }
 
+type Connections = Pick<Pool, "connect" | "end">;
+
 /** The server cancels first. Only when its answer does not arrive either is the connection given up. */
 const ANSWER_GRACE_MS = 5_000;
 
@@ -51,7 +53,7 @@ export function openPool(settings: ConnectionSettings, max: number): Pool {
   return pool;
 }
 
-export function kyselyOn(pool: Pool): Kysely<Tables> {
+export function kyselyOn(pool: Connections): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: discarding(pool) }) });
 }
 
@@ -59,7 +61,7 @@ export function kyselyOn(pool: Pool): Kysely<Tables> {
  * Kysely gives every connection back as if it were sound. One whose statement got no answer still waits for it, so it
  * is closed instead; a statement that the server refused leaves its connection fit for use.
  */
-function discarding(pool: Pool): PostgresPool {
+function discarding(pool: Connections): PostgresPool {
   return {
     end: () => pool.end(),
     connect: async () => {

@@ -209,6 +209,24 @@ describe("values that the driver cannot send", () => {
   });
 });
 
+describe("slow reads of one tenant", () => {
+  test("leave connections to other tenants, and to the leases of the host", async () => {
+    await withClient(async (client) => {
+      await client.query("begin");
+      await client.query("lock table documents in access exclusive mode");
+      const read = { tenant: newTenant(), kind: "suite", key: "k" } as const;
+      const blocked = Promise.allSettled(upTo(20).map(() => store.readDocument(read)));
+      const startedMs = performance.now();
+      expect(await store.listTapes({ tenant: newTenant() }, { limit: 1 })).toEqual([]);
+      expect(await store.renewLeases("w", [newTenant()], 1)).toEqual([]);
+      await store.ping();
+      expect(performance.now() - startedMs).toBeLessThan(900);
+      await client.query("rollback");
+      await blocked;
+    });
+  });
+});
+
 describe("history", () => {
   test("cannot be rewritten, whoever asks the database", async () => {
     const tenant = newTenant();

@@ -1,7 +1,7 @@
-import type { Pool } from "pg";
 import type { AttemptOutcome } from "../port/gates.ts";
 import { finishedColumns, WEBHOOK_DISABLED } from "../rows/attempt-rows.ts";
 import { prepared } from "./prepared.ts";
+import type { Queries } from "./tenant-pool.ts";
 
 // The delivery, then its webhook, then the deliveries that waited for it: those that others hold are passed over, so
 // that two hosts which disable the same webhook do not wait for each other.
@@ -23,7 +23,7 @@ const FINISH = `with finished as (
   select 1 from finished`;
 
 /** One statement, so that the delivery and its webhook change together or not at all. */
-export async function finishAttempt(pool: Pool, attempt: AttemptOutcome): Promise<boolean> {
+export async function finishAttempt(pool: Queries, attempt: AttemptOutcome): Promise<boolean> {
   const { deliveryId, owner, webhook, atMs } = attempt;
   const { state, attempts, next_at, last_status, last_error, finished_at } = finishedColumns(attempt);
   const { rowCount } = await pool.query({

@@ -1,4 +1,3 @@
-import type { Pool } from "pg";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { Membership } from "../port/gates.ts";
@@ -19,6 +18,7 @@ import {
 import type { AnnotationsTable } from "../schema/judgments.ts";
 import type { RunEventsTable } from "../schema/runs.ts";
 import { prepared } from "./prepared.ts";
+import type { Queries } from "./tenant-pool.ts";
 
 /**
  * The reads that requests and streams make all the time, as statements which each connection parses and plans once.
@@ -30,7 +30,7 @@ const READ_RUN = `select octet_length(state) as bytes,
   from runs where run_id = $1 and tenant = $2 and ($3::text is null or workspace = $3)`;
 const READ_LARGE_RUN = "select state from runs where run_id = $1 and tenant = $2";
 
-export async function readRun(pool: Pool, visible: Visibility, runId: string): Promise<Run | undefined> {
+export async function readRun(pool: Queries, visible: Visibility, runId: string): Promise<Run | undefined> {
   const values = [runId, visible.tenant, visible.workspace ?? null];
   type Row = { readonly bytes: number; readonly state: string | null };
   const { rows } = await pool.query<Row>({ ...prepared("read run", READ_RUN), values });
@@ -53,7 +53,12 @@ const READ_LARGE_EVENTS = `select sequence, type, body, sealed from run_events
 
 type SizedEvent = Omit<RunEventsTable, "body"> & { readonly bytes: number; readonly body: string | null };
 
-export async function readEvents(pool: Pool, runId: string, fromSequence: number, limit: number): Promise<EventPage> {
+export async function readEvents(
+  pool: Queries,
+  runId: string,
+  fromSequence: number,
+  limit: number,
+): Promise<EventPage> {
   const values = [runId, fromSequence, limit];
   const { rows } = await pool.query<SizedEvent>({ ...prepared("read events", READ_EVENTS), values });
   const fitting = fittingEvents(rows);
@@ -72,7 +77,7 @@ export async function readEvents(pool: Pool, runId: string, fromSequence: number
 const FIND_EVENT = `select sequence, type, body from run_events
   where run_id = $1 and substr(body, 1, $2) = $3 limit 1`;
 
-export async function findEvent(pool: Pool, runId: string, eventId: string): Promise<EventPlace | undefined> {
+export async function findEvent(pool: Queries, runId: string, eventId: string): Promise<EventPlace | undefined> {
   const beginning = beginningOf(eventId);
   const values = [runId, [...beginning].length, beginning];
   const { rows } = await pool.query<RunEventsTable>({ ...prepared("find event", FIND_EVENT), values });
@@ -85,7 +90,7 @@ const ANNOTATIONS_OF_RUN = `select * from annotations
   order by created_at, annotation_id limit $4`;
 
 export async function annotationsOfRun(
-  pool: Pool,
+  pool: Queries,
   runId: string,
   after: AnnotationPlace | undefined,
   limit: number,
@@ -100,7 +105,7 @@ const READ_IDEMPOTENCY = `select digest, state, status, headers, body, lease_unt
   where tenant = $1 and operation = $2 and idem_key = $3 and expires_at > $4`;
 
 export async function readIdempotency(
-  pool: Pool,
+  pool: Queries,
   { tenant, operation, key }: IdempotencyKey,
   nowMs: number,
 ): Promise<IdempotencyRecord | undefined> {
@@ -115,7 +120,7 @@ const FIND_KEY = `select key.*, binding.roles, binding.group_names from api_keys
     and binding.workspace = any (array['', key.workspace]) and binding.principal = key.principal
   where key.hash = $1 order by binding.workspace`;
 
-export async function findKey(pool: Pool, hash: string): Promise<KeyRecord | undefined> {
+export async function findKey(pool: Queries, hash: string): Promise<KeyRecord | undefined> {
   const { rows } = await pool.query<KeyAndRoles>({ ...prepared("find key", FIND_KEY), values: [hash] });
   const [first, ...rest] = rows;
   return first && toKeyRecord([first, ...rest]);
@@ -125,7 +130,7 @@ const MEMBERSHIP_OF = `select roles, group_names from role_bindings
   where tenant = $1 and workspace = any (array['', $2::text]) and principal = $3 order by workspace`;
 
 export async function membershipOf(
-  pool: Pool,
+  pool: Queries,
   { tenant, workspace = "" }: Visibility,
   principal: string,
 ): Promise<Membership> {

@@ -6,6 +6,7 @@ import { over, sharedStore } from "../read/shared-store.ts";
 import { forgetUndelivered } from "../read/webhooks.ts";
 import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
 import type { Tables } from "../schema/tables.ts";
+import { OF_HOST } from "../units/tenant-line.ts";
 import { claimRuns, renewLeases } from "./claim-runs.ts";
 import { type ConnectionSettings, kyselyOn, openPool } from "./connection.ts";
 import { closedError, explain, explainOpening } from "./database-error.ts";
@@ -14,6 +15,7 @@ import * as hot from "./hot-reads.ts";
 import { Listener } from "./listen.ts";
 import { Listeners } from "./listeners.ts";
 import { notify } from "./notification.ts";
+import { ConnectionTurns, tenantPools } from "./tenant-pool.ts";
 import { Writer } from "./writer.ts";
 
 export interface PostgresSettings {
@@ -32,7 +34,7 @@ const PROBE = `insert into host_probes (name, at) values ($1, $2)
 
 /** A store in PostgreSQL, which any number of processes may share. Throws `unavailable` when it cannot be reached. */
 export async function openPostgresStore(settings: PostgresSettings): Promise<Store> {
-  const { url, poolSize = 8, statementTimeoutMs = 10_000, connectTimeoutMs = 5_000 } = settings;
+  const { url, poolSize = 12, statementTimeoutMs = 10_000, connectTimeoutMs = 5_000 } = settings;
   const connection = { url, statementTimeoutMs, connectTimeoutMs };
   const sender = randomUUID();
   const listeners = new Listeners();
@@ -48,22 +50,23 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
     throw explainOpening(error);
   }
 
-  const db = kyselyOn(pool);
+  const { queries, db } = tenantPools(pool, new ConnectionTurns(poolSize, connectTimeoutMs));
   const shared = sharedStore(db, db);
+  const ofHost = queries(OF_HOST);
   /** Notifies all processes of changes outside a commit. A process that misses it polls. */
   const notifyAll = (change: Change): void => {
     notifyListeners(change);
     const { text, values = [] } = notify(sender, change);
-    pool.query(text, [...values]).catch(() => {});
+    ofHost.query(text, [...values]).catch(() => {});
   };
   let closing: Promise<void> | undefined;
   const asked = guard(() => closing === undefined, {
     ...shared,
-    ...over(pool, hot),
-    claimRuns: (claim) => claimRuns(pool, claim),
-    renewLeases: (owner, runIds, untilMs) => renewLeases(pool, owner, runIds, untilMs),
+    ...over(queries, hot),
+    claimRuns: (claim) => claimRuns(ofHost, claim),
+    renewLeases: (owner, runIds, untilMs) => renewLeases(ofHost, owner, runIds, untilMs),
     finishAttempt: async (attempt) => {
-      const finished = await finishAttempt(pool, attempt);
+      const finished = await finishAttempt(ofHost, attempt);
       if (finished && attempt.webhook?.disabledAtMs !== undefined) notifyAll({ ...NO_CHANGE, webhooks: true });
       return finished;
     },
@@ -72,7 +75,7 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
       if (due > 0) notifyAll({ ...NO_CHANGE, deliveries: true });
       return due;
     },
-    ping: async () => void (await pool.query(PROBE, [sender.slice(0, 1), Date.now()])),
+    ping: async () => void (await ofHost.query(PROBE, [sender.slice(0, 1), Date.now()])),
   });
   const close = async (): Promise<void> => {
     await writer.close();
@@ -83,7 +86,7 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
     ...asked,
     commit: async (unit) => {
       if (closing !== undefined) throw closedError();
-      await removeAhead(db, unit);
+      await removeAhead(db(unit.tenant), unit);
       return writer.commit(unit);
     },
     onChange: (listener) => listeners.add(listener),

@@ -23,6 +23,7 @@ export class Writer {
   readonly #group = new GroupCommit<SizedUnit, Committed>(
     (batch) => this.#commitTogether(batch),
     (unit) => unit.size,
+    { tenantOf: ({ unit }) => unit.tenant },
   );
   readonly #connection: WriterConnection = {
     open: () => this.#connected(),

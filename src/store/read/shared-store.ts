@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Store } from "../port/store.ts";
 import type { Tables } from "../schema/tables.ts";
+import { OF_HOST, OF_SOME_TENANT } from "../units/tenant-line.ts";
 import * as changes from "./annotation-changes.ts";
 import * as annotations from "./annotations.ts";
 import * as audit from "./audit.ts";
@@ -40,54 +41,96 @@ export type SharedStore = Omit<
   | "membershipOf"
 >;
 
-/** The functions without their first parameter, which is this handle. */
+/** A handle for each tenant, through which its statements take turns with those of others. */
+export type Handles<H> = (tenant: string) => H;
+
+/** The functions without their first parameter, which is a handle. */
 type Over<H, F> = {
   readonly [K in keyof F]: F[K] extends (handle: H, ...args: infer A) => infer R ? (...args: A) => R : never;
 };
 
-export function over<H, F extends object>(handle: H, functions: F): Over<H, F> {
-  const methods = Object.entries<(handle: H, ...args: never[]) => unknown>({ ...functions } as never).map(
-    ([name, method]) => [name, (...args: never[]) => method(handle, ...args)],
+export function over<H, F extends object>(handles: Handles<H>, functions: F): Over<H, F> {
+  const methods = Object.entries<(handle: H, ...args: unknown[]) => unknown>({ ...functions } as never).map(
+    ([name, method]) => [name, (...args: unknown[]) => method(handles(tenantIn(name, args[0])), ...args)],
   );
   return Object.fromEntries(methods) as Over<H, F>;
 }
 
+/** Reads whose first argument is the name of a tenant. */
+export const NAMED_BY_TENANT: ReadonlySet<string> = new Set<keyof SharedStore>([
+  "readWorkflow",
+  "readWorkflowHash",
+  "listWorkflows",
+  "listWorkflowHeads",
+  "readDocuments",
+  "listDocuments",
+  "runOutlines",
+  "countWorkingKeys",
+  "hasOtherOwner",
+  "customRoles",
+  "ownRoles",
+  "membershipAnywhere",
+  "bindingsOf",
+  "readAudit",
+  "auditHead",
+  "readCheckpoints",
+  "putCheckpoint",
+  "reviewRounds",
+  "annotationsById",
+  "annotationChanges",
+  "annotationHead",
+  "changePlace",
+  "changePlaceAt",
+  "queueItemsById",
+]);
+
+/** The tenant that a read is for: that of its first argument, where it has one. */
+function tenantIn(name: string, first: unknown): string {
+  if (typeof first === "string") return NAMED_BY_TENANT.has(name) ? first : OF_SOME_TENANT;
+  const { tenant } = (first ?? {}) as { readonly tenant?: unknown };
+  return typeof tenant === "string" ? tenant : OF_SOME_TENANT;
+}
+
 /**
- * Everything both databases do with the same statements. `write` may be another handle than `read`; every statement
- * given to it is complete in itself.
+ * Everything both databases do with the same statements. `write` may have other handles than `read`; every statement
+ * given to one is complete in itself.
  */
-export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): SharedStore {
+export function sharedStore(read: Handles<Kysely<Tables>>, write: Handles<Kysely<Tables>>): SharedStore {
+  const [host, hostWrites] = [read(OF_HOST), write(OF_HOST)];
   return {
-    ...over(read, { ...workflows, ...interrupts, ...queues, ...tapes, ...documents, ...workQueue }),
+    ...over(read, { ...workflows, ...interrupts, ...queues, ...tapes, ...documents }),
+    ...over(() => host, workQueue),
     ...over(read, { ...keys, ...annotations, findEvents, gateSummary, feedbackSummary }),
 
     ...over(read, runs),
-    readHead: (visible, runId) => readHead(write, visible, runId),
-    listRuns: (visible, query) => runs.listRuns(read, write, visible, query),
-    activeDescendants: (visible, query) => runs.activeDescendants(read, write, visible, query),
+    ...over(write, { readHead }),
+    listRuns: (visible, query) => runs.listRuns(read(visible.tenant), write(visible.tenant), visible, query),
+    activeDescendants: (visible, query) =>
+      runs.activeDescendants(read(visible.tenant), write(visible.tenant), visible, query),
 
     ...over(read, ended),
-    deletionOf: (visible, runId) => ended.deletionOf(read, write, visible, runId),
+    deletionOf: (visible, runId) => ended.deletionOf(read(visible.tenant), write(visible.tenant), visible, runId),
 
     ...over(read, changes),
-    putCursor: (name, tenant, place) => changes.putCursor(write, name, tenant, place),
+    putCursor: (name, tenant, place) => changes.putCursor(hostWrites, name, tenant, place),
 
     ...over(read, webhooks),
-    claimDeliveries: (claim) => webhooks.claimDeliveries(write, read, claim),
-    redeliver: (visible, which, nowMs) => webhooks.redeliver({ read, write }, visible, which, nowMs),
+    claimDeliveries: (claim) => webhooks.claimDeliveries(hostWrites, host, claim),
+    redeliver: (visible, which, nowMs) =>
+      webhooks.redeliver({ read: read(visible.tenant), write: write(visible.tenant) }, visible, which, nowMs),
 
     ...over(read, reviews),
-    claimReview: (visible, claim) => reviews.claimReview(write, read, visible, claim),
-    renewReview: (sessionId, owner, untilMs) => reviews.renewReview(write, sessionId, owner, untilMs),
-    releaseReview: (sessionId, owner) => reviews.releaseReview(write, sessionId, owner),
+    claimReview: (visible, claim) => reviews.claimReview(write(visible.tenant), read(visible.tenant), visible, claim),
+    renewReview: (sessionId, owner, untilMs) => reviews.renewReview(hostWrites, sessionId, owner, untilMs),
+    releaseReview: (sessionId, owner) => reviews.releaseReview(hostWrites, sessionId, owner),
 
     ...over(read, audit),
-    putCheckpoint: (tenant, checkpoint) => audit.putCheckpoint(write, tenant, checkpoint),
+    putCheckpoint: (tenant, checkpoint) => audit.putCheckpoint(hostWrites, tenant, checkpoint),
 
     ...over(read, side),
-    claimIdempotency: (claim) => side.claimIdempotency(write, read, claim),
-    releaseIdempotency: (key, leaseOwner) => side.releaseIdempotency(write, key, leaseOwner),
-    hostSecret: (name, make) => side.hostSecret(write, read, name, make),
-    purge: (nowMs) => side.purge(write, nowMs),
+    claimIdempotency: (claim) => side.claimIdempotency(write(claim.tenant), read(claim.tenant), claim),
+    releaseIdempotency: (key, leaseOwner) => side.releaseIdempotency(hostWrites, key, leaseOwner),
+    hostSecret: (name, make) => side.hostSecret(hostWrites, host, name, make),
+    purge: (nowMs) => side.purge(hostWrites, nowMs),
   };
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { turnsOfOthers } from "../../testing/turns.ts";
-import { kyselyOver } from "./kysely-dialect.ts";
+import { kyselyForTenants, kyselyOver } from "./kysely-dialect.ts";
 import type { SqliteDatabase } from "./open-database.ts";
 
 /** A database in which each statement takes so long. */
@@ -20,4 +20,15 @@ test("statements of many requests at once leave others their turn after those th
   const turns = turnsOfOthers();
   await Promise.all(Array.from({ length: 10 }, () => sql`select 1 as n`.execute(db)));
   expect(turns()).toBeGreaterThanOrEqual(9);
+});
+
+test("a statement of one tenant does not wait for all those of another that arrived before it", async () => {
+  const handles = kyselyForTenants(slowDatabase(21));
+  const ended: string[] = [];
+  const one = async (tenant: string) => {
+    await sql`select 1 as n`.execute(handles(tenant));
+    ended.push(tenant);
+  };
+  await Promise.all([...Array.from({ length: 10 }, () => one("a")), one("b")]);
+  expect(ended.indexOf("b")).toBeLessThan(3);
 });

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -12,16 +11,38 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import type { Handles } from "../read/shared-store.ts";
 import type { Tables } from "../schema/tables.ts";
+import { OF_HOST } from "../units/tenant-line.ts";
 import { explain } from "./database-error.ts";
 import type { SqliteDatabase, SqliteValue } from "./open-database.ts";
 import { type CachedStatement, cacheStatements } from "./statement-cache.ts";
 
 /** Kysely over a handle of this thread. The handle stays the caller's to close. */
 export function kyselyOver(db: SqliteDatabase): Kysely<Tables> {
+  return kyselyForTenants(db)(OF_HOST);
+}
+
+/** Tenants whose Kysely is kept. */
+const TENANTS_KEPT = 1000;
+
+/**
+ * The same with a line for each tenant. The statements of one wait for each other, and where they take long the tenants take turns: reads of one
+ * tenant, however many arrive together, delay those of another by a few statements.
+ */
+export function kyselyForTenants(db: SqliteDatabase): Handles<Kysely<Tables>> {
   const cached = cacheStatements(db);
   const prepare = (sql: string) => kyselyStatement(explained(() => cached(sql)));
-  return new Kysely({ dialect: new HandleDialect({ database: { prepare, close: () => {} } }) });
+  const turns = new StatementTurns();
+  const byTenant = new Map<string, Kysely<Tables>>();
+  return (tenant) => {
+    const known = byTenant.get(tenant);
+    if (known !== undefined) return known;
+    if (byTenant.size >= TENANTS_KEPT) byTenant.clear();
+    const own = new Kysely<Tables>({ dialect: new HandleDialect({ database: { prepare, close: () => {} } }, turns) });
+    byTenant.set(tenant, own);
+    return own;
+  };
 }
 
 /** Runs one statement somewhere else, whole or not at all. */
@@ -64,10 +85,12 @@ function unsupported(): never {
 
 class HandleDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
+  readonly #turns: StatementTurns;
 
-  constructor(config: SqliteDialectConfig) {
+  constructor(config: SqliteDialectConfig, turns: StatementTurns) {
     super(config);
     this.#config = config;
+    this.#turns = turns;
   }
 
   override createAdapter(): SqliteAdapter {
@@ -75,7 +98,7 @@ class HandleDialect extends SqliteDialect {
   }
 
   override createDriver(): SqliteDriver {
-    return new TurnsDriver(this.#config);
+    return new TurnsDriver(this.#config, this.#turns);
   }
 }
 
@@ -83,22 +106,49 @@ class HandleDialect extends SqliteDialect {
 const TURN_MS = 20;
 
 /**
- * A driver whose statements go on in another turn of the event loop when this one has lasted some time. They run in this process: those
- * of requests that arrive together, each of a few milliseconds, would be a second in which nothing else is done.
+ * Statements go on in another turn of the event loop when this one has lasted some time. They run in this process: those of requests that
+ * arrive together, each of a few milliseconds, would be a second in which nothing else is done.
  */
-class TurnsDriver extends SqliteDriver {
-  #turnBeganMs: number | undefined;
+class StatementTurns {
+  #beganMs: number | undefined;
+  /** Each goes on in a turn of its own, in the order in which they came: one for each tenant. */
+  readonly #line: (() => void)[] = [];
 
-  /** The driver has one connection, so statements wait here in line. */
+  /** Resolves when a statement may begin. */
+  async begin(): Promise<void> {
+    if (this.#beganMs !== undefined && performance.now() - this.#beganMs >= TURN_MS) await this.#ownTurn();
+    if (this.#beganMs !== undefined) return;
+    this.#beganMs = performance.now();
+    setImmediate(() => {
+      this.#beganMs = undefined;
+    });
+  }
+
+  #ownTurn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#line.push(resolve);
+      if (this.#line.length === 1) setImmediate(() => this.#serve());
+    });
+  }
+
+  #serve(): void {
+    this.#line.shift()?.();
+    if (this.#line.length > 0) setImmediate(() => this.#serve());
+  }
+}
+
+/** The driver of one tenant, which has one connection: its statements wait here in line. */
+class TurnsDriver extends SqliteDriver {
+  readonly #turns: StatementTurns;
+
+  constructor(config: SqliteDialectConfig, turns: StatementTurns) {
+    super(config);
+    this.#turns = turns;
+  }
+
   override async acquireConnection(): Promise<DatabaseConnection> {
     const connection = await super.acquireConnection();
-    if (this.#turnBeganMs !== undefined && performance.now() - this.#turnBeganMs >= TURN_MS) await nextTurn();
-    if (this.#turnBeganMs === undefined) {
-      this.#turnBeganMs = performance.now();
-      setImmediate(() => {
-        this.#turnBeganMs = undefined;
-      });
-    }
+    await this.#turns.begin();
     return connection;
   }
 }

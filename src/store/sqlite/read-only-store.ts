@@ -1,9 +1,10 @@
 import type { Store } from "../port/store.ts";
 import { sharedStore } from "../read/shared-store.ts";
 import { requireCurrentSchema } from "../schema/migrate.ts";
+import { OF_HOST } from "../units/tenant-line.ts";
 import { explain } from "./database-error.ts";
 import { hotReads } from "./hot-reads.ts";
-import { kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
+import { kyselyForTenants, kyselyThrough } from "./kysely-dialect.ts";
 import { openForReading } from "./open-database.ts";
 
 /**
@@ -12,9 +13,9 @@ import { openForReading } from "./open-database.ts";
  */
 export async function openReadOnlyStore(path: string): Promise<Store> {
   const reader = await openForReading(path);
-  const db = kyselyOver(reader);
+  const handles = kyselyForTenants(reader);
   try {
-    await requireCurrentSchema(db);
+    await requireCurrentSchema(handles(OF_HOST));
   } catch (error) {
     reader.close();
     throw explain(error);
@@ -23,7 +24,7 @@ export async function openReadOnlyStore(path: string): Promise<Store> {
     throw new Error(`${path} is open for reading only`);
   };
   return {
-    ...sharedStore(db, kyselyThrough(refuse)),
+    ...sharedStore(handles, () => kyselyThrough(refuse)),
     ...hotReads(reader),
     commit: refuse,
     claimRuns: refuse,

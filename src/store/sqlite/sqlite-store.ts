@@ -6,12 +6,13 @@ import { toRun } from "../rows/rows.ts";
 import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
 import { isLongUnit, writeEvents } from "../units/event-texts.ts";
 import { changeOf, type Topics } from "../units/prepare-unit.ts";
+import { OF_HOST } from "../units/tenant-line.ts";
 import { explain } from "./database-error.ts";
 import { databasePath, makeDatabaseFile } from "./database-path.ts";
 import { FileHealth } from "./file-health.ts";
 import { flattenAttempt, flattenUnit } from "./flatten-unit.ts";
 import { hotReads } from "./hot-reads.ts";
-import { kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
+import { kyselyForTenants, kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
 import { IN_MEMORY, openForReading, openForWriting, type SqliteDatabase } from "./open-database.ts";
 import type { Operation, Outcome } from "./operations.ts";
 import { type OwnerLock, takeOwnership } from "./owner-lock.ts";
@@ -89,8 +90,9 @@ function storeOver({ reader, writer: connection, lock, path }: Connections): Sto
   const write = kyselyThrough((sql, parameters) => rowsOf({ kind: "statement", sql, parameters }));
   let closing: Promise<void> | undefined;
 
-  const read = kyselyOver(reader);
-  const shared = sharedStore(read, write);
+  const handles = kyselyForTenants(reader);
+  const read = handles(OF_HOST);
+  const shared = sharedStore(handles, () => write);
   const health = new FileHealth(path);
 
   return health.watch({

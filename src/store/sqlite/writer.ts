@@ -1,5 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import { GroupCommit, type Settled } from "../units/group-commit.ts";
+import { OF_HOST } from "../units/tenant-line.ts";
 import { closedError } from "./database-error.ts";
 import type { Operation, Outcome } from "./operations.ts";
 
@@ -30,12 +31,19 @@ function sizeOf(operation: Operation): number {
   return size;
 }
 
+function tenantOf(operation: Operation): string {
+  return operation.kind === "unit" ? operation.unit.checks.tenant : OF_HOST;
+}
+
 /** The queue in front of the write connection. */
 export class Writer {
   readonly #connection: WriteConnection;
   /** Called once per batch, when it is durable. */
   readonly #onCommitted: (operations: readonly Operation[], outcomes: readonly Outcome[]) => void;
-  readonly #group = new GroupCommit<Operation, Outcome>((batch) => this.#commit(batch), sizeOf, BATCH_SIZE);
+  readonly #group = new GroupCommit<Operation, Outcome>((batch) => this.#commit(batch), sizeOf, {
+    sizeMax: BATCH_SIZE,
+    tenantOf,
+  });
   #closed = false;
 
   constructor(

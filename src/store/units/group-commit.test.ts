@@ -72,6 +72,20 @@ describe("a group commit", () => {
     expect(batches).toEqual([[1, 2], [3], [4], [5]]);
   });
 
+  test("lets tenants take turns, so that large items of one do not keep those of others waiting", async () => {
+    const batches: string[][] = [];
+    const group = new GroupCommit<string, string>(
+      async (items) => {
+        batches.push([...items]);
+        return items.map((item) => ({ result: item }));
+      },
+      (item) => (item.startsWith("a") ? 10e6 : 1),
+      { tenantOf: (item) => item[0] ?? "" },
+    );
+    await Promise.all(["a1", "a2", "a3", "a4", "b1", "b2"].map((item) => group.add(item)));
+    expect(batches).toEqual([["a1", "b1"], ["a2", "b2"], ["a3"], ["a4"]]);
+  });
+
   test("is idle when everything has ended", async () => {
     const { group, add, started } = controlled();
     await group.idle();

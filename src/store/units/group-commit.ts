@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { OF_HOST, TenantLine } from "./tenant-line.ts";
 
 /** The outcome of one item of a batch: its result, or the error that its caller gets. */
 export type Settled<R> = { readonly result: R } | { readonly error: unknown };
@@ -6,6 +7,12 @@ export type Settled<R> = { readonly result: R } | { readonly error: unknown };
 /** So that a burst neither holds up a request behind thousands of others nor makes one huge transaction. */
 const ITEMS_MAX = 500;
 const SIZE_MAX = 16_000_000;
+
+export interface GroupOptions<T> {
+  /** Of a batch, all but its first item. */
+  readonly sizeMax?: number;
+  readonly tenantOf?: (item: T) => string;
+}
 
 interface Waiting<T, R> {
   readonly item: T;
@@ -15,29 +22,34 @@ interface Waiting<T, R> {
 
 /**
  * Group commit: while one batch is on its way to the disk the next one gathers, and it goes out whole as soon as the
- * first has returned. There is no timer: waiting 2 to 5 ms for more items made every caller 3 to 6 times slower.
+ * first has returned. There is no timer: waiting 2 to 5 ms for more items made every caller 3 to 6 times slower. Tenants take turns in
+ * what goes out, so that large or many items of one do not keep those of others waiting.
  */
 export class GroupCommit<T, R> {
   readonly #commit: (items: readonly T[]) => Promise<Settled<R>[]>;
   readonly #sizeOf: (item: T) => number;
+  readonly #tenantOf: (item: T) => string;
   readonly #sizeMax: number;
-  #queue: Waiting<T, R>[] = [];
+  readonly #line = new TenantLine<Waiting<T, R>>();
+  /** Taken out of the line, and too large for the batch that was put together then. */
+  #next: Waiting<T, R> | undefined;
   #drained: Promise<void> | undefined;
 
   /** `commit` is never called again before its last call settled. */
   constructor(
     commit: (items: readonly T[]) => Promise<Settled<R>[]>,
     sizeOf: (item: T) => number = () => 0,
-    sizeMax = SIZE_MAX,
+    { sizeMax = SIZE_MAX, tenantOf = () => OF_HOST }: GroupOptions<T> = {},
   ) {
     this.#commit = commit;
     this.#sizeOf = sizeOf;
+    this.#tenantOf = tenantOf;
     this.#sizeMax = sizeMax;
   }
 
   add(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ item, resolve, reject });
+      this.#line.add(this.#tenantOf(item), { item, resolve, reject });
       this.#drained ??= this.#drain();
     });
   }
@@ -48,22 +60,30 @@ export class GroupCommit<T, R> {
   }
 
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
+    while (this.#line.size > 0 || this.#next !== undefined) {
       // One turn of the event loop, so that callers released by the last commit are part of the next one.
       await turn();
-      await this.#commitTogether(this.#queue.splice(0, this.#batchLength()));
+      await this.#commitTogether(this.#batch());
     }
     this.#drained = undefined;
   }
 
   /** At least one, however large it is. */
-  #batchLength(): number {
+  #batch(): Waiting<T, R>[] {
+    const batch: Waiting<T, R>[] = [];
     let size = 0;
-    for (const [index, { item }] of this.#queue.entries()) {
-      size += this.#sizeOf(item);
-      if (index === ITEMS_MAX || (index > 0 && size > this.#sizeMax)) return index;
+    while (batch.length < ITEMS_MAX) {
+      const next = this.#next ?? this.#line.take();
+      this.#next = undefined;
+      if (next === undefined) return batch;
+      size += this.#sizeOf(next.item);
+      if (batch.length > 0 && size > this.#sizeMax) {
+        this.#next = next;
+        return batch;
+      }
+      batch.push(next);
     }
-    return this.#queue.length;
+    return batch;
   }
 
   async #commitTogether(batch: readonly Waiting<T, R>[]): Promise<void> {
