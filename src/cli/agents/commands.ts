@@ -1,4 +1,4 @@
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
+import { type AnyCommand, command, text } from "../program/command.ts";
 
 const AGENT = { name: "AGENT", summary: "The id of an agent, like local.acme.triage." } as const;
 const PACK = {
@@ -10,8 +10,8 @@ const agents = () => import("./agents.ts");
 const packs = () => import("./packs.ts");
 
 export const SIGN_AGENT_FLAGS = {
-  key: { type: "text", value: "FILE", summary: "An Ed25519 private key in PEM." },
-} as const satisfies Flags;
+  key: text("FILE", "An Ed25519 private key in PEM."),
+};
 
 export const AGENT_COMMANDS: readonly AnyCommand[] = [
   command({

@@ -1,45 +1,27 @@
-import { type AnyCommand, command, DATABASE, type Flags } from "../program/command.ts";
+import { type AnyCommand, command, DATABASE, list, text, toggle } from "../program/command.ts";
 
 export const AUDIT_VERIFY_FLAGS = {
-  file: { type: "text", value: "FILE", summary: "An export made by `audit export`, checked on this machine." },
-  against: {
-    type: "text",
-    value: "FILE",
-    summary: "An export made earlier: the server's log must contain all of it.",
-  },
-  publicKey: {
-    type: "text",
-    value: "BASE64",
-    summary:
-      "With --file or --against: the trusted checkpoint key, in place of the one in the export. Earlier keys follow after commas, " +
+  file: text("FILE", "An export made by `audit export`, checked on this machine."),
+  against: text("FILE", "An export made earlier: the server's log must contain all of it."),
+  publicKey: text(
+    "BASE64",
+    "With --file or --against: the trusted checkpoint key, in place of the one in the export. Earlier keys follow after commas, " +
       "newest first.",
-  },
-} as const satisfies Flags;
+  ),
+};
 
 export const AUDIT_EXPORT_FLAGS = {
-  force: { type: "switch", summary: "Replace the file when it exists." },
-} as const satisfies Flags;
+  force: toggle("Replace the file when it exists."),
+};
 
 export const AUDIT_ACCEPT_FLAGS = {
-  tenant: {
-    type: "text",
-    value: "ID",
-    summary: "Only the log of this tenant; of every tenant with an anchor unless given.",
-  },
-  reason: {
-    type: "text",
-    value: "TEXT",
-    summary: "Why; it is recorded in the audit log. Without it nothing is changed.",
-  },
-} as const satisfies Flags;
+  tenant: text("ID", "Only the log of this tenant; of every tenant with an anchor unless given."),
+  reason: text("TEXT", "Why; it is recorded in the audit log. Without it nothing is changed."),
+};
 
 export const AUDIT_ROTATE_FLAGS = {
-  trust: {
-    type: "list",
-    value: "BASE64",
-    summary: "A public key that signed before, such as the one of the database; repeat it, newest first.",
-  },
-} as const satisfies Flags;
+  trust: list("BASE64", "A public key that signed before, such as the one of the database; repeat it, newest first."),
+};
 
 export const AUDIT_COMMANDS: readonly AnyCommand[] = [
   command({

@@ -1,26 +1,22 @@
-import { type AnyCommand, CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
+import { type AnyCommand, CLIENT, command, DATABASE, text, toggle } from "../program/command.ts";
 
 const EITHER = [...CLIENT, ...DATABASE];
 
 const baselines = () => import("./baselines.ts");
 
 export const BASELINE_SET_FLAGS = {
-  latest: { type: "switch", summary: "The newest evaluation that has completed." },
-  suite: { type: "text", value: "ID", summary: "With --latest: only of this suite." },
-} as const satisfies Flags;
+  latest: toggle("The newest evaluation that has completed."),
+  suite: text("ID", "With --latest: only of this suite."),
+};
 
 export const BASELINE_EXPORT_FLAGS = {
-  out: {
-    type: "text",
-    value: "FILE",
-    summary: "Write to this file instead of standard output; a file that exists is replaced.",
-  },
-  suite: { type: "text", value: "ID", summary: "The suite, where several have a baseline of this name." },
-} as const satisfies Flags;
+  out: text("FILE", "Write to this file instead of standard output; a file that exists is replaced."),
+  suite: text("ID", "The suite, where several have a baseline of this name."),
+};
 
 export const BASELINE_IMPORT_FLAGS = {
-  name: { type: "text", value: "NAME", summary: "Its name here; the name in the file unless given." },
-} as const satisfies Flags;
+  name: text("NAME", "Its name here; the name in the file unless given."),
+};
 
 export const BASELINE_COMMANDS: readonly AnyCommand[] = [
   command({

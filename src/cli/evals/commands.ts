@@ -1,4 +1,4 @@
-import { type AnyCommand, CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
+import { type AnyCommand, CLIENT, choice, command, DATABASE, integer, list, text, toggle } from "../program/command.ts";
 import type { SettingName } from "../settings/settings.ts";
 import { BASELINE_COMMANDS } from "./baseline-commands.ts";
 
@@ -21,31 +21,19 @@ const AGENTS: readonly SettingName[] = [
 ];
 
 export const EVAL_FILES_FLAGS = {
-  output: {
-    type: "text",
-    value: "FILE",
-    summary: "Write figures, intervals and the verdict as JSON, as --json prints them.",
-  },
-  junit: { type: "text", value: "FILE", summary: "Write the tasks as JUnit XML." },
-  md: { type: "text", value: "FILE", summary: "Write a summary with the differences as Markdown." },
-  sarif: { type: "text", value: "FILE", summary: "Write the tasks that did not pass as SARIF 2.1.0." },
-  withContent: {
-    type: "switch",
-    summary: "Let the JSON, JUnit and SARIF files quote outputs, expected values and error output of programs.",
-  },
-} as const satisfies Flags;
+  output: text("FILE", "Write figures, intervals and the verdict as JSON, as --json prints them."),
+  junit: text("FILE", "Write the tasks as JUnit XML."),
+  md: text("FILE", "Write a summary with the differences as Markdown."),
+  sarif: text("FILE", "Write the tasks that did not pass as SARIF 2.1.0."),
+  withContent: toggle(
+    "Let the JSON, JUnit and SARIF files quote outputs, expected values and error output of programs.",
+  ),
+};
 
 const DEMANDS = {
-  failOn: {
-    type: "list",
-    value: "WHAT",
-    summary: "Also fail on suspect, flaky, error, failure or finding; several with commas, or repeated.",
-  },
-  requireVerdict: {
-    type: "switch",
-    summary: "Exit with 5 when there is not enough data to compare with the baseline.",
-  },
-} as const satisfies Flags;
+  failOn: list("WHAT", "Also fail on suspect, flaky, error, failure or finding; several with commas, or repeated."),
+  requireVerdict: toggle("Exit with 5 when there is not enough data to compare with the baseline."),
+};
 
 export const EVAL_EXITS = {
   0: "passed",
@@ -57,105 +45,62 @@ export const EVAL_EXITS = {
 };
 
 export const EVAL_RUN_FLAGS = {
-  agent: { type: "text", value: "ID", summary: "Evaluate this agent, which is installed or bound in the agents file." },
-  command: {
-    type: "text",
-    value: "PROGRAM",
-    summary: "Evaluate this program: the input on stdin, its output on stdout.",
-  },
-  arg: { type: "list", value: "ARG", summary: "An argument of the program; repeat it for more." },
-  http: { type: "text", value: "URL", summary: "Evaluate this endpoint: the task is posted as JSON." },
-  baseline: {
-    type: "text",
-    value: "NAME",
-    summary:
-      "Compare with this baseline, with the run of this id (latest for the newest one), or with the one in this file (FILE.json).",
-  },
-  trials: { type: "integer", value: "N", min: 1, summary: "How often each task is tried; 1 unless given." },
-  concurrency: { type: "integer", value: "N", min: 1, summary: "Tasks that run at the same time." },
-  mode: {
-    type: "list",
-    value: "MODE",
-    summary: "Only this mode of the suite; repeat it for more. live-shadow runs only when it is named here.",
-  },
-  task: {
-    type: "list",
-    value: "ID",
-    summary: "Only this task; an asterisk matches any characters. Repeat it for more.",
-  },
-  failedIn: {
-    type: "text",
-    value: "RUN",
-    summary: "Only tasks that did not pass in this evaluation; latest for the newest one with this suite.",
-  },
-  resume: {
-    type: "text",
-    value: "RUN",
-    summary:
-      "Resume this evaluation, which was interrupted; latest for the newest one. Tasks that have their score are not run again.",
-  },
-  retryErrors: {
-    type: "integer",
-    value: "N",
-    min: 0,
-    summary: "How often a trial that ended in an error is tried again.",
-  },
-  budgetUsd: { type: "text", value: "USD", summary: "Stop when this much is spent; there is no verdict then." },
-  timeout: {
-    type: "integer",
-    value: "SECONDS",
-    min: 1,
-    summary: "How long --command or --http may take for a task; 120.",
-  },
-  cache: { type: "switch", summary: "Use earlier results of the same trials; they are marked as cached." },
-  agentVersion: {
-    type: "text",
-    value: "VERSION",
-    summary: "The version to evaluate, or a label for the program or endpoint of --command or --http.",
-  },
-  requireCertificate: {
-    type: "switch",
-    summary: "Start only when the judge has a certificate that holds; see `assay judge calibrate`.",
-  },
-  reasoning: {
-    type: "text",
-    value: "LEVEL",
-    choices: ["full", "summary", "off"],
-    summary: "How much of the agent's reasoning is kept with each task: full, summary or off; full.",
-  },
-  anyAgent: { type: "switch", summary: "Use the suite although it was made for another agent." },
+  agent: text("ID", "Evaluate this agent, which is installed or bound in the agents file."),
+  command: text("PROGRAM", "Evaluate this program: the input on stdin, its output on stdout."),
+  arg: list("ARG", "An argument of the program; repeat it for more."),
+  http: text("URL", "Evaluate this endpoint: the task is posted as JSON."),
+  baseline: text(
+    "NAME",
+    "Compare with this baseline, with the run of this id (latest for the newest one), or with the one in this file (FILE.json).",
+  ),
+  trials: integer("N", 1, "How often each task is tried; 1 unless given."),
+  concurrency: integer("N", 1, "Tasks that run at the same time."),
+  mode: list("MODE", "Only this mode of the suite; repeat it for more. live-shadow runs only when it is named here."),
+  task: list("ID", "Only this task; an asterisk matches any characters. Repeat it for more."),
+  failedIn: text("RUN", "Only tasks that did not pass in this evaluation; latest for the newest one with this suite."),
+  resume: text(
+    "RUN",
+    "Resume this evaluation, which was interrupted; latest for the newest one. Tasks that have their score are not run again.",
+  ),
+  retryErrors: integer("N", 0, "How often a trial that ended in an error is tried again."),
+  budgetUsd: text("USD", "Stop when this much is spent; there is no verdict then."),
+  timeout: integer("SECONDS", 1, "How long --command or --http may take for a task; 120."),
+  cache: toggle("Use earlier results of the same trials; they are marked as cached."),
+  agentVersion: text(
+    "VERSION",
+    "The version to evaluate, or a label for the program or endpoint of --command or --http.",
+  ),
+  requireCertificate: toggle("Start only when the judge has a certificate that holds; see `assay judge calibrate`."),
+  reasoning: choice(
+    "LEVEL",
+    ["full", "summary", "off"],
+    "How much of the agent's reasoning is kept with each task: full, summary or off; full.",
+  ),
+  anyAgent: toggle("Use the suite although it was made for another agent."),
   ...DEMANDS,
-  allowMissing: {
-    type: "list",
-    value: "MODE|TASK",
-    summary:
-      "Give a verdict although this mode or task of the suite or baseline was not run; several with commas, or repeated.",
-  },
+  allowMissing: list(
+    "MODE|TASK",
+    "Give a verdict although this mode or task of the suite or baseline was not run; several with commas, or repeated.",
+  ),
   ...EVAL_FILES_FLAGS,
-} as const satisfies Flags;
+};
 
 export const EVAL_LIST_FLAGS = {
-  suite: { type: "text", value: "ID", summary: "Only evaluations with this suite." },
-} as const satisfies Flags;
+  suite: text("ID", "Only evaluations with this suite."),
+};
 
 export const EVAL_COMPARE_FLAGS = DEMANDS;
 
 export const EVAL_OVERRIDE_FLAGS = {
-  rating: {
-    type: "text",
-    value: "N",
-    choices: ["1", "2", "3", "4", "5"],
-    summary: "A rating: 1 is a score of 0, 5 of 1.",
-  },
-  correction: {
-    type: "text",
-    value: "TEXT|@FILE|-",
-    summary: "The correct answer. Marks the task as disputed; `suite add-from` makes a task of it.",
-  },
-  flag: { type: "switch", summary: "Ask for a second look. Marks the task as disputed." },
-  note: { type: "text", value: "TEXT", summary: "A remark." },
-  supersedes: { type: "text", value: "ANNOTATION", summary: "Replace this earlier judgment of yours." },
-} as const satisfies Flags;
+  rating: choice("N", ["1", "2", "3", "4", "5"], "A rating: 1 is a score of 0, 5 of 1."),
+  correction: text(
+    "TEXT|@FILE|-",
+    "The correct answer. Marks the task as disputed; `suite add-from` makes a task of it.",
+  ),
+  flag: toggle("Ask for a second look. Marks the task as disputed."),
+  note: text("TEXT", "A remark."),
+  supersedes: text("ANNOTATION", "Replace this earlier judgment of yours."),
+};
 
 export const evalRun = command({
   name: "eval run",

@@ -1,65 +1,51 @@
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
+import { type AnyCommand, choice, command, integer, list, text, toggle } from "../program/command.ts";
 
-const workflow = { type: "text", value: "ID", summary: "Only gates of this workflow." } as const;
+const workflow = text("ID", "Only gates of this workflow.");
 
 export const INBOX_FLAGS = {
   workflow,
-  kind: {
-    type: "text",
-    value: "KIND",
-    choices: ["approval", "clarification", "external-event", "custom", "low-confidence"],
-    summary: "Only approval, clarification, external-event, custom or low-confidence.",
-  },
-  flagged: { type: "switch", summary: "Also runs with an open flag." },
-  limit: { type: "integer", value: "N", min: 1, summary: "How many; 50 unless given." },
-  watch: { type: "switch", summary: "Follow changes until interrupted." },
-} as const satisfies Flags;
+  kind: choice(
+    "KIND",
+    ["approval", "clarification", "external-event", "custom", "low-confidence"],
+    "Only approval, clarification, external-event, custom or low-confidence.",
+  ),
+  flagged: toggle("Also runs with an open flag."),
+  limit: integer("N", 1, "How many; 50 unless given."),
+  watch: toggle("Follow changes until interrupted."),
+};
 
 export const RESOLVE_FLAGS = {
-  reason: { type: "text", value: "TEXT", summary: "Why; recorded with the vote. An override requires it." },
-  feedback: { type: "text", value: "TEXT", summary: "What to change, or a remark; refine requires it." },
-  override: { type: "switch", summary: "Take the override path of a governed gate." },
-  edited: { type: "text", value: "JSON|@FILE", summary: "The edited artifact; edit-accept requires it." },
-  question: { type: "text", value: "TEXT", summary: "The question to ask before deciding; ask requires it." },
-  answer: {
-    type: "list",
-    value: "ID=VALUE",
-    summary: "The answer to a question; the value is JSON where it parses as JSON, else text. May be repeated.",
-  },
-  value: {
-    type: "text",
-    value: "JSON|@FILE",
-    summary: "The whole answer to another kind of interrupt; with an action, further fields of the vote.",
-  },
-  voter: {
-    type: "text",
-    value: "NAME",
-    summary: "The voter, where the gate names no approvers and the key may relay votes.",
-  },
-  revision: {
-    type: "integer",
-    value: "N",
-    min: 0,
-    summary: "The revision you read, as `inbox --json` prints it; the one that is open now unless given.",
-  },
-  artifactDigest: {
-    type: "text",
-    value: "HEX",
-    summary: "The digest you read, as `inbox --json` prints it; the one that is open now unless given.",
-  },
-} as const satisfies Flags;
+  reason: text("TEXT", "Why; recorded with the vote. An override requires it."),
+  feedback: text("TEXT", "What to change, or a remark; refine requires it."),
+  override: toggle("Take the override path of a governed gate."),
+  edited: text("JSON|@FILE", "The edited artifact; edit-accept requires it."),
+  question: text("TEXT", "The question to ask before deciding; ask requires it."),
+  answer: list(
+    "ID=VALUE",
+    "The answer to a question; the value is JSON where it parses as JSON, else text. May be repeated.",
+  ),
+  value: text(
+    "JSON|@FILE",
+    "The whole answer to another kind of interrupt; with an action, further fields of the vote.",
+  ),
+  voter: text("NAME", "The voter, where the gate names no approvers and the key may relay votes."),
+  revision: integer(
+    "N",
+    0,
+    "The revision you read, as `inbox --json` prints it; the one that is open now unless given.",
+  ),
+  artifactDigest: text(
+    "HEX",
+    "The digest you read, as `inbox --json` prints it; the one that is open now unless given.",
+  ),
+};
 
 export const GATES_SUMMARY_FLAGS = {
   workflow,
-  from: { type: "text", value: "TIME", summary: "Gates opened since: an instant, a day, or how long ago, such as 7d." },
-  to: { type: "text", value: "TIME", summary: "Gates opened before that." },
-  by: {
-    type: "text",
-    value: "WHAT",
-    choices: ["workflow", "node", "principal", "day"],
-    summary: "Also by workflow, node, principal or day.",
-  },
-} as const satisfies Flags;
+  from: text("TIME", "Gates opened since: an instant, a day, or how long ago, such as 7d."),
+  to: text("TIME", "Gates opened before that."),
+  by: choice("WHAT", ["workflow", "node", "principal", "day"], "Also by workflow, node, principal or day."),
+};
 
 export const INBOX_COMMANDS: readonly AnyCommand[] = [
   command({

@@ -1,4 +1,4 @@
-import { type AnyCommand, CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
+import { type AnyCommand, CLIENT, choice, command, DATABASE, list, text } from "../program/command.ts";
 
 const keys = () => import("./keys.ts");
 const roles = () => import("./roles.ts");
@@ -8,56 +8,43 @@ const about =
   "Asks a server, or opens the database itself when --data or --database-url is given, which is the way in when the owner key is " +
   "lost. A SQLite database must not be in use by a server.";
 
-const tenant = {
-  type: "text",
-  value: "ID",
-  summary: "The tenant, when the database is opened; on a server it is the tenant of your key.",
-} as const;
+const tenant = text("ID", "The tenant, when the database is opened; on a server it is the tenant of your key.");
 
 export const KEY_CREATE_FLAGS = {
-  principal: { type: "text", value: "ID", summary: "The principal that the key authenticates. Required." },
-  roles: {
-    type: "list",
-    value: "LIST",
-    summary: "owner, admin, reviewer, viewer (the default), or roles of the workspace.",
-  },
-  group: { type: "list", value: "GROUP", summary: "A group of the principal, for gates that require one." },
-  scopes: { type: "list", value: "LIST", summary: "The scopes that limit the key; those of your key unless given." },
-  kind: {
-    type: "text",
-    value: "KIND",
-    choices: ["user", "agent", "code"],
-    summary: "user, agent or code (an automatic check); the kind of your key unless given.",
-  },
-  workspace: { type: "text", value: "ID", summary: "Bind the key to one workspace." },
-  label: { type: "text", value: "TEXT", summary: "A note to recognise the key by." },
-  expiresIn: { type: "text", value: "TIME", summary: "How long the key is valid: 45m, 12h, 30d." },
-  expiresAt: { type: "text", value: "INSTANT", summary: "Until when the key is valid: 2030-01-31T12:00:00Z." },
+  principal: text("ID", "The principal that the key authenticates. Required."),
+  roles: list("LIST", "owner, admin, reviewer, viewer (the default), or roles of the workspace."),
+  group: list("GROUP", "A group of the principal, for gates that require one."),
+  scopes: list("LIST", "The scopes that limit the key; those of your key unless given."),
+  kind: choice(
+    "KIND",
+    ["user", "agent", "code"],
+    "user, agent or code (an automatic check); the kind of your key unless given.",
+  ),
+  workspace: text("ID", "Bind the key to one workspace."),
+  label: text("TEXT", "A note to recognise the key by."),
+  expiresIn: text("TIME", "How long the key is valid: 45m, 12h, 30d."),
+  expiresAt: text("INSTANT", "Until when the key is valid: 2030-01-31T12:00:00Z."),
   tenant,
-} as const satisfies Flags;
+};
 
-export const TENANT_FLAGS = { tenant } as const satisfies Flags;
+export const TENANT_FLAGS = { tenant };
 
-const workspace = { type: "text", value: "ID", summary: "One workspace instead of the whole tenant." } as const;
+const workspace = text("ID", "One workspace instead of the whole tenant.");
 const PRINCIPAL = { name: "PRINCIPAL", summary: "The name of a principal, as `principal list` prints it." };
 const ROLE = { name: "ROLE", summary: "The name of a role that is not built in." };
 
-export const PLACE_FLAGS = { workspace, tenant } as const satisfies Flags;
+export const PLACE_FLAGS = { workspace, tenant };
 
 export const ROLE_SET_FLAGS = {
-  scopes: {
-    type: "list",
-    value: "LIST",
-    summary: "The scopes that the role grants, or none for a role that only gates ask for. Required.",
-  },
+  scopes: list("LIST", "The scopes that the role grants, or none for a role that only gates ask for. Required."),
   ...PLACE_FLAGS,
-} as const satisfies Flags;
+};
 
 export const PRINCIPAL_SET_FLAGS = {
-  roles: { type: "list", value: "LIST", summary: "The roles that replace its roles, or none." },
-  group: { type: "list", value: "GROUP", summary: "A group that replaces its groups, or none. May be repeated." },
+  roles: list("LIST", "The roles that replace its roles, or none."),
+  group: list("GROUP", "A group that replaces its groups, or none. May be repeated."),
   ...PLACE_FLAGS,
-} as const satisfies Flags;
+};
 
 export const IDENTITY_COMMANDS: readonly AnyCommand[] = [
   command({

@@ -1,4 +1,4 @@
-import { type AnyCommand, CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
+import { type AnyCommand, CLIENT, command, DATABASE, integer, list, text } from "../program/command.ts";
 import type { SettingName } from "../settings/settings.ts";
 
 /** A server with its judge, or a database and the judge of an agents file. */
@@ -12,28 +12,22 @@ const SETTINGS: readonly SettingName[] = [
 ];
 
 export const CALIBRATE_FLAGS = {
-  run: {
-    type: "list",
-    value: "RUN",
-    summary:
-      "An evaluation, or an imported tape, that people judged; latest for the newest evaluation with this suite. Repeat it for more.",
-  },
-  tape: { type: "list", value: "FILE", summary: "A tape that people judged in a sidecar; repeat it for more." },
-  sidecar: {
-    type: "list",
-    value: "FILE",
-    summary: "The sidecar of the tape; TAPE.annotations.jsonl unless given.",
-  },
-  task: { type: "text", value: "ID", summary: "The task whose rubric the steps of tapes are judged by." },
-  days: { type: "integer", value: "N", min: 1, summary: "How many days the certificate holds; 90 unless given." },
-  seed: { type: "integer", value: "N", min: 0, summary: "The seed of everything random; 1 unless given." },
-  concurrency: { type: "integer", value: "N", min: 1, summary: "Outputs that are judged at the same time." },
-  budgetUsd: { type: "text", value: "USD", summary: "Stop when this much is spent; there is no certificate then." },
-} as const satisfies Flags;
+  run: list(
+    "RUN",
+    "An evaluation, or an imported tape, that people judged; latest for the newest evaluation with this suite. Repeat it for more.",
+  ),
+  tape: list("FILE", "A tape that people judged in a sidecar; repeat it for more."),
+  sidecar: list("FILE", "The sidecar of the tape; TAPE.annotations.jsonl unless given."),
+  task: text("ID", "The task whose rubric the steps of tapes are judged by."),
+  days: integer("N", 1, "How many days the certificate holds; 90 unless given."),
+  seed: integer("N", 0, "The seed of everything random; 1 unless given."),
+  concurrency: integer("N", 1, "Outputs that are judged at the same time."),
+  budgetUsd: text("USD", "Stop when this much is spent; there is no certificate then."),
+};
 
 export const JUDGE_LIST_FLAGS = {
-  suite: { type: "text", value: "ID", summary: "Only those for this suite." },
-} as const satisfies Flags;
+  suite: text("ID", "Only those for this suite."),
+};
 
 const certificates = () => import("./certificates.ts");
 

@@ -1,91 +1,64 @@
-import { type AnyCommand, command, type Flags, RUN } from "../program/command.ts";
+import { type AnyCommand, choice, command, integer, RUN, text, toggle } from "../program/command.ts";
 
 export const ANNOTATE_FLAGS = {
-  rating: { type: "text", value: "N", choices: ["1", "2", "3", "4", "5"], summary: "How good it is, 1 to 5." },
-  up: { type: "switch", summary: "Thumbs up: the same as --rating 5." },
-  down: { type: "switch", summary: "Thumbs down: the same as --rating 1." },
-  correction: { type: "text", value: "TEXT|@FILE|-", summary: "The correct output; - is standard input." },
-  label: { type: "text", value: "LABEL", summary: "A word such as pass, fail or wrong-tone." },
-  flag: { type: "switch", summary: "Ask for a second look. Open until it is closed with --close." },
-  note: { type: "text", value: "TEXT", summary: "A remark; with --close, the outcome." },
-  event: { type: "text", value: "ID", summary: "Judge this event of the run." },
-  node: { type: "text", value: "ID", summary: "Judge this node of the run." },
-  supersedes: { type: "text", value: "ANNOTATION", summary: "Replace this earlier judgment of yours on the run." },
-  confidence: { type: "text", value: "C", summary: "How sure an agent is, 0 to 1; only with an agent's key." },
-  retract: { type: "text", value: "ANNOTATION", summary: "Withdraw a judgment; needs --reason." },
-  reason: { type: "text", value: "TEXT", summary: "Why it is withdrawn." },
-  close: { type: "text", value: "ANNOTATION", summary: "Close a flag; needs --note." },
-} as const satisfies Flags;
+  rating: choice("N", ["1", "2", "3", "4", "5"], "How good it is, 1 to 5."),
+  up: toggle("Thumbs up: the same as --rating 5."),
+  down: toggle("Thumbs down: the same as --rating 1."),
+  correction: text("TEXT|@FILE|-", "The correct output; - is standard input."),
+  label: text("LABEL", "A word such as pass, fail or wrong-tone."),
+  flag: toggle("Ask for a second look. Open until it is closed with --close."),
+  note: text("TEXT", "A remark; with --close, the outcome."),
+  event: text("ID", "Judge this event of the run."),
+  node: text("ID", "Judge this node of the run."),
+  supersedes: text("ANNOTATION", "Replace this earlier judgment of yours on the run."),
+  confidence: text("C", "How sure an agent is, 0 to 1; only with an agent's key."),
+  retract: text("ANNOTATION", "Withdraw a judgment; needs --reason."),
+  reason: text("TEXT", "Why it is withdrawn."),
+  close: text("ANNOTATION", "Close a flag; needs --note."),
+};
 
 /** The filters of lists and exports. */
 export const ANNOTATION_FILTERS = {
-  workflow: { type: "text", value: "ID", summary: "Only on runs of this workflow." },
-  agent: { type: "text", value: "ID", summary: "Only on runs of this agent." },
-  node: { type: "text", value: "ID", summary: "Only about this node." },
-  signal: {
-    type: "text",
-    value: "KIND",
-    choices: ["rating", "correction", "label", "flag"],
-    summary: "Only ratings, corrections, labels or flags.",
-  },
-  label: { type: "text", value: "LABEL", summary: "Only this label." },
-  actor: { type: "text", value: "ID", summary: "Only by this principal." },
-  actorKind: {
-    type: "text",
-    value: "KIND",
-    choices: ["person", "agent", "code"],
-    summary: "Only by people, by agents or by code.",
-  },
-  state: {
-    type: "text",
-    value: "STATE",
-    choices: ["live", "superseded", "retracted"],
-    summary: "Only those that are live, superseded or retracted.",
-  },
-  flagged: { type: "switch", summary: "Only open flags." },
-  from: { type: "text", value: "TIME", summary: "Recorded since: an instant, a day, or how long ago, such as 7d." },
-  to: { type: "text", value: "TIME", summary: "Recorded before that." },
-} as const satisfies Flags;
+  workflow: text("ID", "Only on runs of this workflow."),
+  agent: text("ID", "Only on runs of this agent."),
+  node: text("ID", "Only about this node."),
+  signal: choice("KIND", ["rating", "correction", "label", "flag"], "Only ratings, corrections, labels or flags."),
+  label: text("LABEL", "Only this label."),
+  actor: text("ID", "Only by this principal."),
+  actorKind: choice("KIND", ["person", "agent", "code"], "Only by people, by agents or by code."),
+  state: choice("STATE", ["live", "superseded", "retracted"], "Only those that are live, superseded or retracted."),
+  flagged: toggle("Only open flags."),
+  from: text("TIME", "Recorded since: an instant, a day, or how long ago, such as 7d."),
+  to: text("TIME", "Recorded before that."),
+};
 
 export const ANNOTATIONS_FLAGS = {
   ...ANNOTATION_FILTERS,
-  search: { type: "text", value: "WORDS", summary: "Notes and corrections with words that begin like these." },
-  limit: { type: "integer", value: "N", min: 1, summary: "How many; 50 unless given." },
-  all: { type: "switch", summary: "All of them." },
-  watch: {
-    type: "switch",
-    summary: "Show judgments as they are recorded, replaced, withdrawn and closed from now on.",
-  },
-} as const satisfies Flags;
+  search: text("WORDS", "Notes and corrections with words that begin like these."),
+  limit: integer("N", 1, "How many; 50 unless given."),
+  all: toggle("All of them."),
+  watch: toggle("Show judgments as they are recorded, replaced, withdrawn and closed from now on."),
+};
 
 export const FEEDBACK_SUMMARY_FLAGS = {
-  workflow: { type: "text", value: "ID", summary: "Only runs of this workflow." },
-  agent: { type: "text", value: "ID", summary: "Only runs of this agent." },
-  node: { type: "text", value: "ID", summary: "Only judgments about this node; all runs are counted." },
-  from: {
-    type: "text",
-    value: "TIME",
-    summary: "Runs that ended since: an instant, a day, or how long ago, such as 7d.",
-  },
-  to: { type: "text", value: "TIME", summary: "Runs that ended before that." },
-  groupBy: {
-    type: "text",
-    value: "WHAT",
-    choices: ["workflow", "agent", "node", "day"],
-    summary: "A line for each workflow, agent, node or day.",
-  },
-} as const satisfies Flags;
+  workflow: text("ID", "Only runs of this workflow."),
+  agent: text("ID", "Only runs of this agent."),
+  node: text("ID", "Only judgments about this node; all runs are counted."),
+  from: text("TIME", "Runs that ended since: an instant, a day, or how long ago, such as 7d."),
+  to: text("TIME", "Runs that ended before that."),
+  groupBy: choice("WHAT", ["workflow", "agent", "node", "day"], "A line for each workflow, agent, node or day."),
+};
 
 export const EXPORT_FLAGS = {
-  output: { type: "text", value: "FILE", summary: "Write to this file; compressed when the name ends in .gz." },
-  force: { type: "switch", summary: "Replace the file when it exists." },
-  run: { type: "text", value: "ID", summary: "Only on this run." },
+  output: text("FILE", "Write to this file; compressed when the name ends in .gz."),
+  force: toggle("Replace the file when it exists."),
+  run: text("ID", "Only on this run."),
   ...ANNOTATION_FILTERS,
-} as const satisfies Flags;
+};
 
 export const IMPORT_FLAGS = {
-  dryRun: { type: "switch", summary: "Only show what an import would change." },
-} as const satisfies Flags;
+  dryRun: toggle("Only show what an import would change."),
+};
 
 export const JUDGMENT_COMMANDS: readonly AnyCommand[] = [
   command({

@@ -52,6 +52,15 @@ interface FlagRow {
   readonly short?: string;
 }
 
+/** The rows of flags, by their types. `value` is the name of the value in help texts. */
+export const toggle = (summary: string) => ({ type: "switch", summary }) as const;
+export const text = (value: string, summary: string) => ({ type: "text", value, summary }) as const;
+export const list = (value: string, summary: string) => ({ type: "list", value, summary }) as const;
+export const integer = (value: string, min: number, summary: string) =>
+  ({ type: "integer", value, min, summary }) as const;
+export const choice = <const C extends readonly string[]>(value: string, choices: C, summary: string) =>
+  ({ type: "text", value, choices, summary }) as const;
+
 export type Flags = Readonly<Record<string, Flag>>;
 export type NoFlags = Readonly<Record<never, Flag>>;
 

@@ -1,5 +1,5 @@
 import { CHANNELS } from "../../protocol/promotion/deployment-channels.ts";
-import { type AnyCommand, command, type Flags } from "../program/command.ts";
+import { type AnyCommand, choice, command, integer, list, text, toggle } from "../program/command.ts";
 
 const AGENT = { name: "AGENT", summary: "The id of an agent, like local.acme.triage." } as const;
 const SUBJECT = {
@@ -11,49 +11,28 @@ const deploy = () => import("./deploy.ts");
 const policies = () => import("./policies.ts");
 
 export const DEPLOY_FLAGS = {
-  to: { type: "text", value: "STATE", choices: ["test", "staged", "active"], summary: "Promote it to this state." },
-  pause: { type: "switch", summary: "Take it out of service for a while; --to active brings it back." },
-  deprecate: { type: "switch", summary: "Take it out of service for good. Runs that have it keep it." },
-  rollback: { type: "switch", summary: "Put back the version that it replaced." },
-  channel: {
-    type: "text",
-    value: "NAME",
-    choices: [...CHANNELS],
-    summary: "With --to active: the channel to put it on; stable unless given.",
-  },
-  canary: {
-    type: "integer",
-    value: "PERCENT",
-    min: 0,
-    summary: "Its share of its channels; the version before keeps the rest. Alone: change the share.",
-  },
-  eval: {
-    type: "text",
-    value: "RUN",
-    summary: "The evaluation that is its evidence; latest for the newest one of this agent.",
-  },
-  reason: { type: "text", value: "LABEL", summary: "A label for the record, like latency-regression." },
-  wait: {
-    type: "integer",
-    value: "SECONDS",
-    min: 1,
-    summary: "Where the transition needs approval, wait for it that long.",
-  },
-} as const satisfies Flags;
+  to: choice("STATE", ["test", "staged", "active"], "Promote it to this state."),
+  pause: toggle("Take it out of service for a while; --to active brings it back."),
+  deprecate: toggle("Take it out of service for good. Runs that have it keep it."),
+  rollback: toggle("Put back the version that it replaced."),
+  channel: choice("NAME", [...CHANNELS], "With --to active: the channel to put it on; stable unless given."),
+  canary: integer(
+    "PERCENT",
+    0,
+    "Its share of its channels; the version before keeps the rest. Alone: change the share.",
+  ),
+  eval: text("RUN", "The evaluation that is its evidence; latest for the newest one of this agent."),
+  reason: text("LABEL", "A label for the record, like latency-regression."),
+  wait: integer("SECONDS", 1, "Where the transition needs approval, wait for it that long."),
+};
 
 export const POLICY_SET_FLAGS = {
-  evidenceMode: {
-    type: "list",
-    value: "MODE",
-    summary:
-      "Evidence needs this mode of the suite, instead of all; several with commas, or repeated. For every requiredEval of the file.",
-  },
-  evidenceTask: {
-    type: "list",
-    value: "ID",
-    summary: "Evidence needs this task of the suite, instead of all; several with commas, or repeated.",
-  },
-} as const satisfies Flags;
+  evidenceMode: list(
+    "MODE",
+    "Evidence needs this mode of the suite, instead of all; several with commas, or repeated. For every requiredEval of the file.",
+  ),
+  evidenceTask: list("ID", "Evidence needs this task of the suite, instead of all; several with commas, or repeated."),
+};
 
 export const DEPLOYMENT_COMMANDS: readonly AnyCommand[] = [
   command({

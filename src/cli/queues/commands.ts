@@ -1,4 +1,4 @@
-import { type AnyCommand, type Arg, command, type Flags } from "../program/command.ts";
+import { type AnyCommand, type Arg, choice, command, integer, list, text, toggle } from "../program/command.ts";
 
 const QUEUE: Arg = { name: "QUEUE", summary: "The name of a queue, or its id (que-…), as `queue list` prints them." };
 const ITEM: Arg = { name: "ITEM", summary: "The id of an item (itm-…), as `queue next` and `queue items` print it." };
@@ -9,112 +9,77 @@ const items = () => import("./items.ts");
 
 /** Which runs, what is asked about them, and who judges. */
 export const QUEUE_CREATE_FLAGS = {
-  description: { type: "text", value: "TEXT", summary: "What reviewers should know." },
-  labels: { type: "list", value: "A,B,…", summary: "Ask for one of these labels. Ratings from 1 to 5 unless given." },
-  yesNo: { type: "switch", summary: "Ask whether the run is to be flagged." },
-  reviewers: { type: "integer", value: "N", min: 1, summary: "How many have to judge each item; 1 unless given." },
-  blind: { type: "switch", summary: "Hide judgments from reviewers who have yet to judge; default with two or more." },
-  notBlind: { type: "switch", summary: "Show reviewers each other's judgments from the start." },
-  assign: { type: "list", value: "NAME", summary: "A reviewer; unless given, anyone who may annotate. Repeatable." },
-  assignRole: { type: "list", value: "ROLE", summary: "People with this role are reviewers. Repeatable." },
-  assignGroup: { type: "list", value: "GROUP", summary: "Members of this group are reviewers. Repeatable." },
-  adjudicator: { type: "list", value: "NAME", summary: "May settle disagreement, as admins may. Repeatable." },
-  maxSpread: {
-    type: "integer",
-    value: "N",
-    min: 0,
-    summary: "How far apart ratings may be and still agree; 0 unless given.",
-  },
-  noteRequired: { type: "switch", summary: "Require a note with every judgment." },
-  correction: {
-    type: "text",
-    value: "WHEN",
-    choices: ["off", "optional", "required"],
-    summary: "Whether reviewers give the correct output: off, optional or required.",
-  },
-  lease: {
-    type: "integer",
-    value: "SECONDS",
-    min: 1,
-    summary: "How long an item is kept for a reviewer; 900 unless given.",
-  },
-  workflow: { type: "text", value: "ID", summary: "Take in runs of this workflow." },
-  agent: { type: "text", value: "ID", summary: "Take in runs of this agent." },
-  status: {
-    type: "text",
-    value: "STATUS",
-    choices: ["completed", "failed", "cancelled"],
-    summary: "Take in runs with this status: completed, failed or cancelled.",
-  },
-  node: {
-    type: "text",
-    value: "ID",
-    summary: "Judge this node of each run instead of the whole run; needs --workflow.",
-  },
-  flagged: { type: "switch", summary: "Take in runs with an open flag." },
-  withLabel: { type: "text", value: "LABEL", summary: "Take in runs with this label." },
-  ratedAtMost: { type: "integer", value: "N", min: 1, summary: "Take in runs with a rating of N or lower." },
-  from: {
-    type: "text",
-    value: "TIME",
-    summary: "Only what is no older: an instant, a day, or how long ago, such as 7d.",
-  },
-  sample: { type: "text", value: "SHARE", summary: "Take in a share of them, such as 0.1; always the same runs." },
-} as const satisfies Flags;
+  description: text("TEXT", "What reviewers should know."),
+  labels: list("A,B,…", "Ask for one of these labels. Ratings from 1 to 5 unless given."),
+  yesNo: toggle("Ask whether the run is to be flagged."),
+  reviewers: integer("N", 1, "How many have to judge each item; 1 unless given."),
+  blind: toggle("Hide judgments from reviewers who have yet to judge; default with two or more."),
+  notBlind: toggle("Show reviewers each other's judgments from the start."),
+  assign: list("NAME", "A reviewer; unless given, anyone who may annotate. Repeatable."),
+  assignRole: list("ROLE", "People with this role are reviewers. Repeatable."),
+  assignGroup: list("GROUP", "Members of this group are reviewers. Repeatable."),
+  adjudicator: list("NAME", "May settle disagreement, as admins may. Repeatable."),
+  maxSpread: integer("N", 0, "How far apart ratings may be and still agree; 0 unless given."),
+  noteRequired: toggle("Require a note with every judgment."),
+  correction: choice(
+    "WHEN",
+    ["off", "optional", "required"],
+    "Whether reviewers give the correct output: off, optional or required.",
+  ),
+  lease: integer("SECONDS", 1, "How long an item is kept for a reviewer; 900 unless given."),
+  workflow: text("ID", "Take in runs of this workflow."),
+  agent: text("ID", "Take in runs of this agent."),
+  status: choice(
+    "STATUS",
+    ["completed", "failed", "cancelled"],
+    "Take in runs with this status: completed, failed or cancelled.",
+  ),
+  node: text("ID", "Judge this node of each run instead of the whole run; needs --workflow."),
+  flagged: toggle("Take in runs with an open flag."),
+  withLabel: text("LABEL", "Take in runs with this label."),
+  ratedAtMost: integer("N", 1, "Take in runs with a rating of N or lower."),
+  from: text("TIME", "Only what is no older: an instant, a day, or how long ago, such as 7d."),
+  sample: text("SHARE", "Take in a share of them, such as 0.1; always the same runs."),
+};
 
 export const QUEUE_ITEMS_FLAGS = {
-  state: {
-    type: "text",
-    value: "STATE",
-    choices: ["open", "disputed", "done", "closed"],
-    summary: "Only items that are open, disputed, done or closed.",
-  },
-  reviewer: { type: "text", value: "NAME", summary: "Only items that this reviewer holds, judged or skipped." },
-  review: {
-    type: "text",
-    value: "WHAT",
-    choices: ["leased", "judged", "skipped"],
-    summary: "Only items that were leased, judged or skipped, by that reviewer or by any.",
-  },
-  limit: { type: "integer", value: "N", min: 1, summary: "How many; 50 unless given." },
-} as const satisfies Flags;
+  state: choice("STATE", ["open", "disputed", "done", "closed"], "Only items that are open, disputed, done or closed."),
+  reviewer: text("NAME", "Only items that this reviewer holds, judged or skipped."),
+  review: choice(
+    "WHAT",
+    ["leased", "judged", "skipped"],
+    "Only items that were leased, judged or skipped, by that reviewer or by any.",
+  ),
+  limit: integer("N", 1, "How many; 50 unless given."),
+};
 
 export const QUEUE_ADD_FLAGS = {
-  node: { type: "text", value: "ID", summary: "Judge this node of each run instead of the whole run." },
-  event: { type: "text", value: "ID", summary: "Judge this event of the run, such as the score of a task." },
-} as const satisfies Flags;
+  node: text("ID", "Judge this node of each run instead of the whole run."),
+  event: text("ID", "Judge this event of the run, such as the score of a task."),
+};
 
 export const QUEUE_NEXT_FLAGS = {
-  lease: {
-    type: "integer",
-    value: "SECONDS",
-    min: 1,
-    summary: "How long the item is kept for you; the lease of the queue unless given.",
-  },
-} as const satisfies Flags;
+  lease: integer("SECONDS", 1, "How long the item is kept for you; the lease of the queue unless given."),
+};
 
 export const QUEUE_ADJUDICATE_FLAGS = {
-  note: { type: "text", value: "TEXT", summary: "Why; kept with the judgment." },
-  correction: {
-    type: "text",
-    value: "TEXT|@FILE",
-    summary: "The correct output, where the queue takes corrections.",
-  },
-} as const satisfies Flags;
+  note: text("TEXT", "Why; kept with the judgment."),
+  correction: text("TEXT|@FILE", "The correct output, where the queue takes corrections."),
+};
 
 export const QUEUE_JUDGE_FLAGS = {
   ...QUEUE_ADJUDICATE_FLAGS,
-  confidence: { type: "text", value: "0..1", summary: "How sure an agent is; people leave it out." },
-  revise: { type: "switch", summary: "Replace your own judgment." },
-} as const satisfies Flags;
+  confidence: text("0..1", "How sure an agent is; people leave it out."),
+  revise: toggle("Replace your own judgment."),
+};
 
 export const QUEUE_REASON_FLAGS = {
-  reason: { type: "text", value: "TEXT", summary: "Why; kept with the item." },
-} as const satisfies Flags;
+  reason: text("TEXT", "Why; kept with the item."),
+};
 
 export const QUEUE_AGREEMENT_FLAGS = {
-  agents: { type: "switch", summary: "Also the figures of agents: apart, and together with people." },
-} as const satisfies Flags;
+  agents: toggle("Also the figures of agents: apart, and together with people."),
+};
 
 export const QUEUE_COMMANDS: readonly AnyCommand[] = [
   command({

@@ -1,5 +1,5 @@
 import type { DECISIONS } from "../../formats/reviews/request.ts";
-import { type AnyCommand, type Arg, CLIENT, command, type Flags } from "../program/command.ts";
+import { type AnyCommand, type Arg, CLIENT, choice, command, integer, list, text, toggle } from "../program/command.ts";
 import type { SettingName } from "../settings/settings.ts";
 
 const LIMITS: readonly SettingName[] = [
@@ -18,50 +18,34 @@ const REVIEW: Arg = {
 };
 const FILE: Arg = { name: "FILE", summary: "The file to review, a text in UTF-8." };
 
-const DIR = { type: "text", value: "DIR", summary: "The folder of the reviews; .assay/reviews unless given." } as const;
-const MEDIA_TYPE = {
-  type: "text",
-  value: "TYPE",
-  summary: "The media type of FILE; derived from its name unless given.",
-} as const;
-const REF = {
-  type: "text",
-  value: "REF",
-  summary: "A version mark for FILE; the SHA-256 of its content unless given.",
-} as const;
+const DIR = text("DIR", "The folder of the reviews; .assay/reviews unless given.");
+const MEDIA_TYPE = text("TYPE", "The media type of FILE; derived from its name unless given.");
+const REF = text("REF", "A version mark for FILE; the SHA-256 of its content unless given.");
 
 const PROVIDER_FLAGS = {
-  command: { type: "text", value: "PROGRAM", summary: "The reviewer; opencode unless a program or a --url is given." },
-  arg: { type: "list", value: "ARG", summary: "An argument of PROGRAM, before those of every call; repeatable." },
-  agent: { type: "text", value: "NAME", summary: "The agent that reviews; qualitative-reviewer unless given." },
-  workDir: {
-    type: "text",
-    value: "DIR",
-    summary: "The working directory of PROGRAM in every turn; the current one unless given.",
-  },
-  passDir: { type: "switch", summary: "Call PROGRAM with --dir and --title, like opencode." },
-  allowOtherAgent: {
-    type: "switch",
-    summary: "Accept an answer that another agent gave.",
-  },
-  strict: { type: "switch", summary: "Refuse answers with minor errors instead of warning about them." },
-  requireCleanExit: { type: "switch", summary: "Accept an answer only when PROGRAM ended with exit code 0." },
-} as const satisfies Flags;
+  command: text("PROGRAM", "The reviewer; opencode unless a program or a --url is given."),
+  arg: list("ARG", "An argument of PROGRAM, before those of every call; repeatable."),
+  agent: text("NAME", "The agent that reviews; qualitative-reviewer unless given."),
+  workDir: text("DIR", "The working directory of PROGRAM in every turn; the current one unless given."),
+  passDir: toggle("Call PROGRAM with --dir and --title, like opencode."),
+  allowOtherAgent: toggle("Accept an answer that another agent gave."),
+  strict: toggle("Refuse answers with minor errors instead of warning about them."),
+  requireCleanExit: toggle("Accept an answer only when PROGRAM ended with exit code 0."),
+};
 
 const CONVERSATION_FLAGS = {
   mediaType: MEDIA_TYPE,
   ...PROVIDER_FLAGS,
   dir: DIR,
   artifactRef: REF,
-  maxIterations: { type: "integer", value: "N", min: 1, summary: "The largest number of answers; 5 unless given." },
-  maxTokens: { type: "integer", value: "N", min: 1, summary: "Stop when the answers used more tokens of models." },
-  maxCost: { type: "text", value: "AMOUNT", summary: "Stop when the answers cost more, in the provider's currency." },
-  maxTimeMs: { type: "integer", value: "MS", min: 1, summary: "Stop when the answers took longer in total." },
-  restartLostSession: {
-    type: "switch",
-    summary: "Start a new session, without the decisions, when the provider has lost it; that is an error otherwise.",
-  },
-} as const satisfies Flags;
+  maxIterations: integer("N", 1, "The largest number of answers; 5 unless given."),
+  maxTokens: integer("N", 1, "Stop when the answers used more tokens of models."),
+  maxCost: text("AMOUNT", "Stop when the answers cost more, in the provider's currency."),
+  maxTimeMs: integer("MS", 1, "Stop when the answers took longer in total."),
+  restartLostSession: toggle(
+    "Start a new session, without the decisions, when the provider has lost it; that is an error otherwise.",
+  ),
+};
 
 const TURN_EXITS = {
   0: "there is an answer, or the review ended before a request was sent",
@@ -77,101 +61,72 @@ export const REVIEW_START_FLAGS = CONVERSATION_FLAGS;
 const STATUSES: typeof DECISIONS = ["accepted", "rejected", "partial"];
 
 export const REVIEW_DECIDE_FLAGS = {
-  reasonCode: {
-    type: "text",
-    value: "CODE",
-    summary: "Why it was rejected: out_of_scope, infeasible, already_done, disagree, duplicate, deferred, or another.",
-  },
-  explanation: { type: "text", value: "TEXT", summary: "Why, as a text; a partial decision requires it." },
+  reasonCode: text(
+    "CODE",
+    "Why it was rejected: out_of_scope, infeasible, already_done, disagree, duplicate, deferred, or another.",
+  ),
+  explanation: text("TEXT", "Why, as a text; a partial decision requires it."),
   dir: DIR,
-} as const satisfies Flags;
+};
 
 export const REVIEW_NEXT_FLAGS = {
   dir: DIR,
   artifactRef: REF,
-  reopen: { type: "switch", summary: "Continue a review that has ended." },
-} as const satisfies Flags;
+  reopen: toggle("Continue a review that has ended."),
+};
 
-export const REVIEW_SHOW_FLAGS = { dir: DIR } as const satisfies Flags;
+export const REVIEW_SHOW_FLAGS = { dir: DIR };
 
 export const REVIEW_TURN_FLAGS = {
-  request: { type: "text", value: "FILE", summary: "The request as JSON; - is standard input." },
-  session: { type: "text", value: "ID", summary: "The session to continue." },
+  request: text("FILE", "The request as JSON; - is standard input."),
+  session: text("ID", "The session to continue."),
   ...PROVIDER_FLAGS,
-  noRetry: { type: "switch", summary: "One attempt only." },
-} as const satisfies Flags;
+  noRetry: toggle("One attempt only."),
+};
 
 export const REVIEW_LOOP_FLAGS = {
-  onFeedback: {
-    type: "text",
-    value: "PROGRAM",
-    summary: "A program that gets each answer and returns decisions, and the changed work.",
-  },
-  onFeedbackArg: { type: "list", value: "ARG", summary: "An argument of that program; repeatable." },
-  write: { type: "switch", summary: "Write each changed work to FILE." },
+  onFeedback: text("PROGRAM", "A program that gets each answer and returns decisions, and the changed work."),
+  onFeedbackArg: list("ARG", "An argument of that program; repeatable."),
+  write: toggle("Write each changed work to FILE."),
   ...CONVERSATION_FLAGS,
-} as const satisfies Flags;
+};
 
 export const REVIEW_PROVIDE_FLAGS = {
-  agent: {
-    type: "text",
-    value: "NAME",
-    summary: "The reviewer; qualitative-reviewer unless given, and for every unknown name.",
-  },
-  format: {
-    type: "text",
-    value: "FORMAT",
-    choices: ["json", "default"],
-    summary: "default prints the answer alone, json as a stream of JSON lines that also names the session.",
-  },
-  session: { type: "text", short: "s", value: "ID", summary: "The session to continue; a new one unless given." },
-  continue: { type: "switch", short: "c", summary: "Continue the session that was used last." },
-  fork: { type: "switch", summary: "Continue a copy of the session, under a new id." },
-  title: { type: "text", value: "TEXT", summary: "Accepted and ignored." },
-  model: { type: "text", short: "m", value: "NAME", summary: "Accepted and ignored." },
-  dir: { type: "text", value: "DIR", summary: "Accepted and ignored: a session works from every directory." },
-  state: {
-    type: "text",
-    value: "DIR",
-    summary: "The folder of the sessions; .assay/review-sessions in the home directory unless given.",
-  },
-  reviewerCommand: {
-    type: "text",
-    value: "PROGRAM",
-    summary: "A program that reviews: it reads JSON on standard input and writes JSON to standard output.",
-  },
-  arg: {
-    type: "list",
-    value: "ARG",
-    summary: "An argument of that program; may be repeated, and written --arg=--flag.",
-  },
-  reviewTimeoutMs: {
-    type: "integer",
-    value: "MS",
-    min: 1,
-    summary: "How long a review may take, reviewerTimeoutMs unless given; then the answer is INTERNAL_ERROR.",
-  },
-  busyMs: {
-    type: "integer",
-    value: "MS",
-    min: 0,
-    summary: "How long to wait for a session that another call uses, 30000 unless given.",
-  },
-} as const satisfies Flags;
+  agent: text("NAME", "The reviewer; qualitative-reviewer unless given, and for every unknown name."),
+  format: choice(
+    "FORMAT",
+    ["json", "default"],
+    "default prints the answer alone, json as a stream of JSON lines that also names the session.",
+  ),
+  session: { ...text("ID", "The session to continue; a new one unless given."), short: "s" },
+  continue: { ...toggle("Continue the session that was used last."), short: "c" },
+  fork: toggle("Continue a copy of the session, under a new id."),
+  title: text("TEXT", "Accepted and ignored."),
+  model: { ...text("NAME", "Accepted and ignored."), short: "m" },
+  dir: text("DIR", "Accepted and ignored: a session works from every directory."),
+  state: text("DIR", "The folder of the sessions; .assay/review-sessions in the home directory unless given."),
+  reviewerCommand: text(
+    "PROGRAM",
+    "A program that reviews: it reads JSON on standard input and writes JSON to standard output.",
+  ),
+  arg: list("ARG", "An argument of that program; may be repeated, and written --arg=--flag."),
+  reviewTimeoutMs: integer(
+    "MS",
+    1,
+    "How long a review may take, reviewerTimeoutMs unless given; then the answer is INTERNAL_ERROR.",
+  ),
+  busyMs: integer("MS", 0, "How long to wait for a session that another call uses, 30000 unless given."),
+};
 
 export const REVIEW_SETUP_FLAGS = {
-  dir: { type: "text", value: "DIR", summary: "The folder of the project; the working directory unless given." },
-  force: { type: "switch", summary: "Replace a file with other content without asking." },
-} as const satisfies Flags;
+  dir: text("DIR", "The folder of the project; the working directory unless given."),
+  force: toggle("Replace a file with other content without asking."),
+};
 
 export const REVIEW_INSTRUCTIONS_FLAGS = {
-  command: {
-    type: "text",
-    value: "PROGRAM",
-    summary: "The reviewer that the agent asks, as for `review start`; opencode unless given.",
-  },
-  arg: { type: "list", value: "ARG", summary: "An argument of that program; may be repeated." },
-} as const satisfies Flags;
+  command: text("PROGRAM", "The reviewer that the agent asks, as for `review start`; opencode unless given."),
+  arg: list("ARG", "An argument of that program; may be repeated."),
+};
 
 export const REVIEW_COMMANDS: readonly AnyCommand[] = [
   command({

@@ -1,29 +1,20 @@
-import { type AnyCommand, command, type Flags, RUN, RUN_EXITS } from "../program/command.ts";
+import { type AnyCommand, choice, command, integer, list, RUN, RUN_EXITS, text, toggle } from "../program/command.ts";
 
 export const RUN_START_FLAGS = {
-  input: {
-    type: "list",
-    value: "NAME=VALUE",
-    summary: "An input; the value is JSON where it parses as JSON, else text. May be repeated.",
-  },
-  inputs: { type: "text", value: "JSON|@FILE", summary: "All inputs as one JSON object; --input adds to it." },
-  configurable: { type: "text", value: "JSON|@FILE", summary: "Run options as one JSON object." },
-  tag: { type: "list", value: "TAG", summary: "A tag to find the run by. May be repeated." },
-  metadata: {
-    type: "list",
-    value: "NAME=VALUE",
-    summary: "A fact about the run, such as agentId=NAME; written as for --input. May be repeated.",
-  },
-  idempotencyKey: { type: "text", value: "KEY", summary: "A repeated start with the same key returns the same run." },
-  wait: { type: "switch", summary: "Wait for the end and show the run." },
-  watch: { type: "switch", summary: "Follow the run as `run watch` does." },
-} as const satisfies Flags;
+  input: list("NAME=VALUE", "An input; the value is JSON where it parses as JSON, else text. May be repeated."),
+  inputs: text("JSON|@FILE", "All inputs as one JSON object; --input adds to it."),
+  configurable: text("JSON|@FILE", "Run options as one JSON object."),
+  tag: list("TAG", "A tag to find the run by. May be repeated."),
+  metadata: list("NAME=VALUE", "A fact about the run, such as agentId=NAME; written as for --input. May be repeated."),
+  idempotencyKey: text("KEY", "A repeated start with the same key returns the same run."),
+  wait: toggle("Wait for the end and show the run."),
+  watch: toggle("Follow the run as `run watch` does."),
+};
 
 export const RUN_LIST_FLAGS = {
-  status: {
-    type: "text",
-    value: "STATUS",
-    choices: [
+  status: choice(
+    "STATUS",
+    [
       "pending",
       "running",
       "paused",
@@ -35,113 +26,78 @@ export const RUN_LIST_FLAGS = {
       "cancelling",
       "cancelled",
     ],
-    summary: "Only runs with this status, such as running or failed.",
-  },
-  workflow: { type: "text", value: "ID", summary: "Only runs of this workflow." },
-  agent: {
-    type: "text",
-    value: "ID",
-    summary: "Only runs of this agent: named by the run's metadata, or called by the server.",
-  },
-  tag: { type: "text", value: "TAG", summary: "Only runs with this tag." },
-  since: { type: "text", value: "WHEN", summary: "Only runs created then or later: 7d (ago), a day, or an instant." },
-  until: { type: "text", value: "WHEN", summary: "Only runs created before that; written as for --since." },
-  limit: { type: "integer", value: "N", min: 1, summary: "How many; 20 unless given." },
-} as const satisfies Flags;
+    "Only runs with this status, such as running or failed.",
+  ),
+  workflow: text("ID", "Only runs of this workflow."),
+  agent: text("ID", "Only runs of this agent: named by the run's metadata, or called by the server."),
+  tag: text("TAG", "Only runs with this tag."),
+  since: text("WHEN", "Only runs created then or later: 7d (ago), a day, or an instant."),
+  until: text("WHEN", "Only runs created before that; written as for --since."),
+  limit: integer("N", 1, "How many; 20 unless given."),
+};
 
 export const RUN_WATCH_FLAGS = {
-  all: { type: "switch", summary: "Also the events for debugging: attempts, variables, timers." },
-} as const satisfies Flags;
+  all: toggle("Also the events for debugging: attempts, variables, timers."),
+};
 
-const reason = { type: "text", value: "TEXT", summary: "Why; recorded with the run." } as const;
+const reason = text("TEXT", "Why; recorded with the run.");
 
 export const RUN_CANCEL_FLAGS = {
-  descendants: {
-    type: "switch",
-    summary: "Cancel all runs below the run too, detached ones included; none is started below it any more.",
-  },
-  workflow: { type: "text", value: "ID", summary: "Cancel all runs of this workflow that have not ended." },
+  descendants: toggle("Cancel all runs below the run too, detached ones included; none is started below it any more."),
+  workflow: text("ID", "Cancel all runs of this workflow that have not ended."),
   reason,
-} as const satisfies Flags;
+};
 
 export const RUN_PAUSE_FLAGS = {
-  drain: {
-    type: "text",
-    value: "POLICY",
-    choices: ["drain-current-node", "immediate"],
-    summary: "Whether the current node may finish (drain-current-node, the default) or is cut short (immediate).",
-  },
+  drain: choice(
+    "POLICY",
+    ["drain-current-node", "immediate"],
+    "Whether the current node may finish (drain-current-node, the default) or is cut short (immediate).",
+  ),
   reason,
-} as const satisfies Flags;
+};
 
-export const RUN_RESUME_FLAGS = { reason } as const satisfies Flags;
+export const RUN_RESUME_FLAGS = { reason };
 
 export const RUN_DELETE_FLAGS = {
-  yes: { type: "switch", summary: "Delete without asking; needed where there is no terminal." },
-} as const satisfies Flags;
+  yes: toggle("Delete without asking; needed where there is no terminal."),
+};
 
 export const RUN_FORK_FLAGS = {
-  mode: {
-    type: "text",
-    value: "MODE",
-    choices: ["replay", "branch"],
-    summary: "replay (the default) repeats the run from its record; branch goes another way from --from-seq on.",
-  },
-  fromSeq: {
-    type: "integer",
-    value: "N",
-    min: 0,
-    summary: "Keep the events before this sequence; a replay's default is 0.",
-  },
-  overlay: {
-    type: "text",
-    value: "JSON|@FILE",
-    summary: "Options of a branch as one JSON object: inputs, configurable, tags, metadata.",
-  },
-  motivatedBy: {
-    type: "text",
-    value: "ANNOTATION",
-    summary: "The annotation of the run that is the reason for the fork.",
-  },
-  idempotencyKey: { type: "text", value: "KEY", summary: "A repeated fork with the same key returns the same run." },
-  watch: { type: "switch", summary: "Follow the fork as `run watch` does." },
-} as const satisfies Flags;
+  mode: choice(
+    "MODE",
+    ["replay", "branch"],
+    "replay (the default) repeats the run from its record; branch goes another way from --from-seq on.",
+  ),
+  fromSeq: integer("N", 0, "Keep the events before this sequence; a replay's default is 0."),
+  overlay: text("JSON|@FILE", "Options of a branch as one JSON object: inputs, configurable, tags, metadata."),
+  motivatedBy: text("ANNOTATION", "The annotation of the run that is the reason for the fork."),
+  idempotencyKey: text("KEY", "A repeated fork with the same key returns the same run."),
+  watch: toggle("Follow the fork as `run watch` does."),
+};
 
 export const RUN_BUNDLE_FLAGS = {
-  output: {
-    type: "text",
-    value: "FILE",
-    summary: "Write it there instead of to stdout; compressed if it ends in .gz.",
-  },
-  force: { type: "switch", summary: "Replace the file if it exists." },
-} as const satisfies Flags;
+  output: text("FILE", "Write it there instead of to stdout; compressed if it ends in .gz."),
+  force: toggle("Replace the file if it exists."),
+};
 
 export const EVENT_SEND_FLAGS = {
-  eventId: {
-    type: "text",
-    value: "ID",
-    summary: "The event's own id, required: an event sent again with the same id and correlation counts once.",
-  },
-  correlation: {
-    type: "list",
-    value: "NAME=VALUE",
-    summary:
-      "The correlation of the wait, required unless --correlation-id is given; the value is JSON where it parses as JSON, else text. " +
+  eventId: text(
+    "ID",
+    "The event's own id, required: an event sent again with the same id and correlation counts once.",
+  ),
+  correlation: list(
+    "NAME=VALUE",
+    "The correlation of the wait, required unless --correlation-id is given; the value is JSON where it parses as JSON, else text. " +
       "May be repeated.",
-  },
-  correlationId: {
-    type: "text",
-    value: "ID",
-    summary: "The correlationId of the wait, as `assay run show --json` prints it, in place of --correlation.",
-  },
-  payload: { type: "text", value: "JSON|@FILE", summary: "The content of the event; an empty object unless given." },
-  hold: {
-    type: "integer",
-    value: "SECONDS",
-    min: 1,
-    summary: "How long the event is kept when no run waits for it yet.",
-  },
-} as const satisfies Flags;
+  ),
+  correlationId: text(
+    "ID",
+    "The correlationId of the wait, as `assay run show --json` prints it, in place of --correlation.",
+  ),
+  payload: text("JSON|@FILE", "The content of the event; an empty object unless given."),
+  hold: integer("SECONDS", 1, "How long the event is kept when no run waits for it yet."),
+};
 
 export const RUN_COMMANDS: readonly AnyCommand[] = [
   command({

@@ -1,17 +1,17 @@
-import { type AnyCommand, command, DATABASE, type Flags } from "../program/command.ts";
+import { type AnyCommand, command, DATABASE, toggle } from "../program/command.ts";
 import { SETTING_NAMES, settingNamed } from "../settings/settings.ts";
 
 export const MIGRATE_FLAGS = {
-  check: { type: "switch", summary: "Report whether a migration is needed, and change nothing." },
-} as const satisfies Flags;
+  check: toggle("Report whether a migration is needed, and change nothing."),
+};
 
 export const BACKUP_FLAGS = {
-  force: { type: "switch", summary: "Replace the file when it exists." },
-} as const satisfies Flags;
+  force: toggle("Replace the file when it exists."),
+};
 
 export const OPENAPI_FLAGS = {
-  asyncapi: { type: "switch", summary: "Print the event streams as an AsyncAPI document instead." },
-} as const satisfies Flags;
+  asyncapi: toggle("Print the event streams as an AsyncAPI document instead."),
+};
 
 export const SERVE_COMMANDS: readonly AnyCommand[] = [
   command({

@@ -56,7 +56,9 @@ export function requireExisting(config: DatabaseConfig): void {
 /** For commands that may create the database, but not its folder: a mistyped folder must not be created. */
 export function requireFolder(config: DatabaseConfig): void {
   if (config.databaseUrl !== undefined || existsSync(config.data)) return;
-  throw unusableInput(`there is no folder ${config.data}, and none was created; name the folder of the database with --data`);
+  throw unusableInput(
+    `there is no folder ${config.data}, and none was created; name the folder of the database with --data`,
+  );
 }
 
 /** The path or address of the database, without a password. */

@@ -1,4 +1,4 @@
-import { type AnyCommand, CLIENT, command, DATABASE, type Flags } from "../program/command.ts";
+import { type AnyCommand, CLIENT, command, DATABASE, text, toggle } from "../program/command.ts";
 
 const FILES = {
   name: "FILE",
@@ -11,52 +11,34 @@ const kept = () => import("./kept-suites.ts");
 const growth = () => import("./add-from-run.ts");
 
 export const VALIDATE_SUITE_FLAGS = {
-  strict: { type: "switch", summary: "Let warnings fail the check too." },
-} as const satisfies Flags;
+  strict: toggle("Let warnings fail the check too."),
+};
 
 export const INIT_SUITE_FLAGS = {
-  id: { type: "text", value: "ID", summary: "The id of the suite, like acme.support.evals.refunds." },
-  force: { type: "switch", summary: "Replace the file if it exists." },
-} as const satisfies Flags;
+  id: text("ID", "The id of the suite, like acme.support.evals.refunds."),
+  force: toggle("Replace the file if it exists."),
+};
 
 export const LIST_SUITE_FLAGS = {
-  suite: { type: "text", value: "ID", summary: "Only the versions of this suite." },
-} as const satisfies Flags;
+  suite: text("ID", "Only the versions of this suite."),
+};
 
 export const ADD_FROM_FLAGS = {
-  to: {
-    type: "text",
-    value: "SUITE",
-    summary:
-      "The suite file, or the id of a suite that is kept where the run is; the suite of the evaluation or of the agent unless given.",
-  },
-  taskId: { type: "text", value: "ID", summary: "What to call the task." },
-  annotation: {
-    type: "text",
-    value: "ID",
-    summary: "Which correction, where there are several; the newest unless given.",
-  },
-  id: {
-    type: "text",
-    value: "ID",
-    summary: "With --to of a file that does not exist: the id of the suite that it begins.",
-  },
-  tape: {
-    type: "text",
-    value: "TAPE",
-    summary: "Make tasks of a recorded tape and the rows of its sidecar. Needs no server.",
-  },
-  check: { type: "switch", summary: "Only show the task and its proof." },
-} as const satisfies Flags;
+  to: text(
+    "SUITE",
+    "The suite file, or the id of a suite that is kept where the run is; the suite of the evaluation or of the agent unless given.",
+  ),
+  taskId: text("ID", "What to call the task."),
+  annotation: text("ID", "Which correction, where there are several; the newest unless given."),
+  id: text("ID", "With --to of a file that does not exist: the id of the suite that it begins."),
+  tape: text("TAPE", "Make tasks of a recorded tape and the rows of its sidecar. Needs no server."),
+  check: toggle("Only show the task and its proof."),
+};
 
 export const SUITE_LINKS_FLAGS = {
-  suite: { type: "text", value: "ID", summary: "Only tasks of this suite." },
-  run: {
-    type: "text",
-    value: "RUN",
-    summary: "Only tasks that were made of this run; latest for the newest evaluation.",
-  },
-} as const satisfies Flags;
+  suite: text("ID", "Only tasks of this suite."),
+  run: text("RUN", "Only tasks that were made of this run; latest for the newest evaluation."),
+};
 
 export const SUITE_COMMANDS: readonly AnyCommand[] = [
   command({

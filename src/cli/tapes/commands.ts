@@ -1,40 +1,29 @@
-import { type AnyCommand, command, type Flags, RUN } from "../program/command.ts";
+import { type AnyCommand, command, RUN, text, toggle } from "../program/command.ts";
 import { TAPE_COMPARE_COMMANDS } from "./compare-commands.ts";
 import { TAPE_FILE_COMMANDS } from "./file-commands.ts";
 
 export const TAPE_IMPORT_FLAGS = {
-  name: { type: "text", value: "NAME", summary: "The name of the tape on the server; that of the file unless given." },
-  agent: {
-    type: "text",
-    value: "ID",
-    summary: "The agent that the run is attributed to; feedback can be grouped by it.",
-  },
-} as const satisfies Flags;
+  name: text("NAME", "The name of the tape on the server; that of the file unless given."),
+  agent: text("ID", "The agent that the run is attributed to; feedback can be grouped by it."),
+};
 
 export const TAPE_FROM_RUN_FLAGS = {
-  output: { type: "text", value: "TAPE", summary: "The file to write; RUN.tape unless given." },
-  force: { type: "switch", summary: "Replace the tape and the sidecar when they exist." },
-} as const satisfies Flags;
+  output: text("TAPE", "The file to write; RUN.tape unless given."),
+  force: toggle("Replace the tape and the sidecar when they exist."),
+};
 
 const TAPE = { name: "TAPE", summary: "The tape that the annotations are about; the run is found by its digest." };
 
 const SYNC_FLAGS = {
-  annotations: { type: "text", value: "SIDECAR", summary: "The annotations; TAPE.annotations.jsonl unless given." },
-  run: {
-    type: "text",
-    value: "RUN",
-    summary: "The run, also one that was not imported from a tape; TAPE is not read then.",
-  },
-  dryRun: { type: "switch", summary: "Show what would change, and change nothing." },
-} as const satisfies Flags;
+  annotations: text("SIDECAR", "The annotations; TAPE.annotations.jsonl unless given."),
+  run: text("RUN", "The run, also one that was not imported from a tape; TAPE is not read then."),
+  dryRun: toggle("Show what would change, and change nothing."),
+};
 
 export const PUSH_FLAGS = {
   ...SYNC_FLAGS,
-  prune: {
-    type: "switch",
-    summary: "Retract your own rows that were pushed before and are no longer in the file.",
-  },
-} as const satisfies Flags;
+  prune: toggle("Retract your own rows that were pushed before and are no longer in the file."),
+};
 
 export const PULL_FLAGS = SYNC_FLAGS;
 

@@ -1,117 +1,66 @@
 import type { COMPARISON_MODES } from "../../formats/tapes/compare/compare-tapes.ts";
 import type { GRADED_BY } from "../../formats/tapes/grade.ts";
-import { type AnyCommand, type Arg, command, type Flags } from "../program/command.ts";
+import { type AnyCommand, type Arg, choice, command, integer, text, toggle } from "../program/command.ts";
 import { ANNOTATIONS, NOT_LOADED, NOT_LOADED_OR_WRITTEN, TAPE } from "./file-commands.ts";
 
 const SIDECARS: Arg = { name: "SIDECAR|DIR", summary: "Annotations about a tape, or a directory with many." };
-const SKIP_BROKEN = {
-  type: "switch",
-  summary: "Skip files that do not load; they are named, and the exit code is 2.",
-} as const;
+const SKIP_BROKEN = toggle("Skip files that do not load; they are named, and the exit code is 2.");
 const SKIPPED = "a flag is not valid, the directory has no such files, or files were skipped";
 const EXITS = { 1: NOT_LOADED, 2: SKIPPED };
 
 export const TAPE_SUGGEST_FLAGS = {
-  minOccurrences: {
-    type: "integer",
-    value: "N",
-    min: 1,
-    summary: "How often friction must occur; 2 unless given, and at least 2.",
-  },
-  owner: { type: "text", value: "NAME", summary: "The owner of the packs; the author of the first row unless given." },
+  minOccurrences: integer("N", 1, "How often friction must occur; 2 unless given, and at least 2."),
+  owner: text("NAME", "The owner of the packs; the author of the first row unless given."),
   skipBroken: SKIP_BROKEN,
-} as const satisfies Flags;
+};
 
 export const TAPE_CANDIDATES_FLAGS = {
-  minExamples: {
-    type: "integer",
-    value: "N",
-    min: 1,
-    summary: "In how many tapes a sequence must be; 2 unless given, and at least 2.",
-  },
-  limit: { type: "integer", value: "N", min: 1, summary: "How many to list; 20 unless given." },
+  minExamples: integer("N", 1, "In how many tapes a sequence must be; 2 unless given, and at least 2."),
+  limit: integer("N", 1, "How many to list; 20 unless given."),
   skipBroken: SKIP_BROKEN,
-} as const satisfies Flags;
+};
 
 // Copies, because help texts must not load the formats; the compiler compares the lists.
 const BY: typeof GRADED_BY = ["persona", "tape", "author"];
 
 export const TAPE_GRADE_FLAGS = {
-  by: { type: "text", value: "WHAT", choices: BY, summary: `What to grade: ${BY.join(", ")}; persona unless given.` },
+  by: choice("WHAT", BY, `What to grade: ${BY.join(", ")}; persona unless given.`),
   skipBroken: SKIP_BROKEN,
-} as const satisfies Flags;
+};
 
 export const TAPE_PRESENT_FLAGS = {
   annotations: ANNOTATIONS,
-} as const satisfies Flags;
+};
 
 const MODES: typeof COMPARISON_MODES = ["byte_identical", "semantic", "outcome", "phase_aware"];
 
 export const TAPE_DIFF_FLAGS = {
-  mode: {
-    type: "text",
-    value: "MODE",
-    choices: MODES,
-    summary: "How strictly to compare: byte_identical (default), semantic, outcome or phase_aware.",
-  },
-  annotations: {
-    type: "text",
-    value: "SIDECAR",
-    summary: "Show the annotations of A below the divergences, and do not list muted events.",
-  },
-} as const satisfies Flags;
+  mode: choice("MODE", MODES, "How strictly to compare: byte_identical (default), semantic, outcome or phase_aware."),
+  annotations: text("SIDECAR", "Show the annotations of A below the divergences, and do not list muted events."),
+};
 
 export const TAPE_REPLAY_FLAGS = {
-  annotations: {
-    type: "text",
-    value: "SIDECAR",
-    summary: "The annotations of the recording; read before the program starts.",
-  },
-  processTape: {
-    type: "text",
-    value: "FILE",
-    summary: "Recorded answers of subprocesses; checked, and passed on as ASSAY_PROCESS_TAPE.",
-  },
-  emitTape: {
-    type: "text",
-    value: "FILE",
-    summary: "Write the new tape to this file, which is replaced; deleted unless given.",
-  },
-  requireEvents: { type: "switch", summary: "Report a run that records no event as a problem." },
-} as const satisfies Flags;
+  annotations: text("SIDECAR", "The annotations of the recording; read before the program starts."),
+  processTape: text("FILE", "Recorded answers of subprocesses; checked, and passed on as ASSAY_PROCESS_TAPE."),
+  emitTape: text("FILE", "Write the new tape to this file, which is replaced; deleted unless given."),
+  requireEvents: toggle("Report a run that records no event as a problem."),
+};
 
-const FORCE = { type: "switch", summary: "Replace existing files." } as const;
+const FORCE = toggle("Replace existing files.");
 
 export const TAPE_BUNDLE_FLAGS = {
-  annotations: {
-    type: "text",
-    value: "SIDECAR",
-    summary: "The annotations; TAPE.annotations.jsonl, if it exists, unless given.",
-  },
-  output: {
-    type: "text",
-    value: "FILE",
-    summary: "The file to write; TAPE.bundle.tar unless given. Compressed when it ends in .gz or .tgz.",
-  },
-  requireBodies: { type: "switch", summary: "Write nothing when a body that the tape refers to is missing." },
+  annotations: text("SIDECAR", "The annotations; TAPE.annotations.jsonl, if it exists, unless given."),
+  output: text("FILE", "The file to write; TAPE.bundle.tar unless given. Compressed when it ends in .gz or .tgz."),
+  requireBodies: toggle("Write nothing when a body that the tape refers to is missing."),
   force: FORCE,
-} as const satisfies Flags;
+};
 
 export const TAPE_UNBUNDLE_FLAGS = {
-  output: {
-    type: "text",
-    value: "DIR",
-    summary: "The folder to unpack into, created when it is missing; the working directory unless given.",
-  },
-  requireBodies: { type: "switch", summary: "Unpack nothing when a body that the tape refers to is missing." },
-  maxBytes: {
-    type: "integer",
-    value: "N",
-    min: 0,
-    summary: "Refuse a bundle whose content is larger (default: 4 GiB).",
-  },
+  output: text("DIR", "The folder to unpack into, created when it is missing; the working directory unless given."),
+  requireBodies: toggle("Unpack nothing when a body that the tape refers to is missing."),
+  maxBytes: integer("N", 0, "Refuse a bundle whose content is larger (default: 4 GiB)."),
   force: FORCE,
-} as const satisfies Flags;
+};
 
 export const TAPE_COMPARE_COMMANDS: readonly AnyCommand[] = [
   command({

@@ -4,15 +4,11 @@ import type {
   HYPOTHESIS_STATUSES,
   ROW_KINDS,
 } from "../../formats/tapes/sidecar/sidecar.ts";
-import { type AnyCommand, type Arg, command, type Flags } from "../program/command.ts";
+import { type AnyCommand, type Arg, choice, command, list, text, toggle } from "../program/command.ts";
 
 export const TAPE: Arg = { name: "TAPE", summary: "A recorded run, such as run.tape." };
 
-export const ANNOTATIONS = {
-  type: "text",
-  value: "SIDECAR",
-  summary: "Its annotations; TAPE.annotations.jsonl unless given.",
-} as const;
+export const ANNOTATIONS = text("SIDECAR", "Its annotations; TAPE.annotations.jsonl unless given.");
 
 /** The meaning of exit code 1 for commands that only read. */
 export const NOT_LOADED = "a file does not load";
@@ -23,45 +19,38 @@ export const FINDING_FORMATS = ["report", "github", "sarif", "text"] as const;
 export type FindingFormat = (typeof FINDING_FORMATS)[number];
 
 export const VALIDATE_FLAGS = {
-  tape: { type: "text", value: "TAPE", summary: "The tape of the annotations." },
-  report: { type: "text", value: "FILE", summary: "Write the report to this file instead of standard output." },
-  format: {
-    type: "text",
-    value: "FORMAT",
-    choices: FINDING_FORMATS,
-    summary: "How problems are printed: report (JSON, the default), github, sarif or text.",
-  },
-} as const satisfies Flags;
+  tape: text("TAPE", "The tape of the annotations."),
+  report: text("FILE", "Write the report to this file instead of standard output."),
+  format: choice(
+    "FORMAT",
+    FINDING_FORMATS,
+    "How problems are printed: report (JSON, the default), github, sarif or text.",
+  ),
+};
 
 const SIDECAR: Arg = { name: "SIDECAR", summary: "Annotations about a tape, such as run.tape.annotations.jsonl." };
 
 export const NORMALIZE_FLAGS = {
-  output: { type: "text", value: "FILE", summary: "The file to write instead of standard output; may be FILE itself." },
-} as const satisfies Flags;
+  output: text("FILE", "The file to write instead of standard output; may be FILE itself."),
+};
 
 export const TAPE_EXPORT_FLAGS = {
-  kind: { type: "list", value: "KIND", summary: "Only annotations of this kind; may be repeated." },
-  format: { type: "text", value: "FORMAT", summary: "jsonl: the annotations (default). friction: friction events." },
-  output: { type: "text", value: "FILE", summary: "The file to write instead of standard output." },
-  latest: { type: "switch", summary: "Leave out annotations that a later one replaces (metadata.supersedes)." },
-  redact: { type: "switch", summary: "Replace what looks like a secret in any text by [REDACTED]." },
-} as const satisfies Flags;
+  kind: list("KIND", "Only annotations of this kind; may be repeated."),
+  format: text("FORMAT", "jsonl: the annotations (default). friction: friction events."),
+  output: text("FILE", "The file to write instead of standard output."),
+  latest: toggle("Leave out annotations that a later one replaces (metadata.supersedes)."),
+  redact: toggle("Replace what looks like a secret in any text by [REDACTED]."),
+};
 
 export const SHOW_FLAGS = {
   annotations: ANNOTATIONS,
-  summary: {
-    type: "switch",
-    summary: "Show a summary instead; muted events and replaced annotations do not count.",
-  },
-  history: { type: "switch", summary: "Show how hypotheses and other annotations changed instead." },
-} as const satisfies Flags;
+  summary: toggle("Show a summary instead; muted events and replaced annotations do not count."),
+  history: toggle("Show how hypotheses and other annotations changed instead."),
+};
 
 export const ANCHORS_FLAGS = {
-  skipBroken: {
-    type: "switch",
-    summary: "In a directory, skip files that do not load; they are named, and the exit code is 2.",
-  },
-} as const satisfies Flags;
+  skipBroken: toggle("In a directory, skip files that do not load; they are named, and the exit code is 2."),
+};
 
 // Copies, because help texts must not load the format; the compiler compares the lists.
 const KINDS: typeof ROW_KINDS = [
@@ -90,53 +79,23 @@ const FRICTION: typeof FRICTION_KINDS = [
 ];
 
 export const TAPE_ANNOTATE_FLAGS = {
-  event: {
-    type: "text",
-    value: "SEQ",
-    summary: "The annotated event, by its number in the tape; `last` is the last one.",
-  },
-  kind: { type: "text", value: "KIND", summary: `The kind of the annotation: ${KINDS.join(", ")}.` },
-  evidence: { type: "text", value: "TEXT|@FILE|-", summary: "The reason, as a text; - is standard input." },
-  fix: { type: "text", value: "JSON|@FILE", summary: "The value that would have been correct." },
-  authorKind: {
-    type: "text",
-    value: "KIND",
-    choices: AUTHORS,
-    summary: "The kind of the author: human, agent or system; human unless given.",
-  },
-  surface: {
-    type: "text",
-    value: "WORD",
-    summary: "The program that the annotation was written in; cli unless given.",
-  },
-  span: {
-    type: "text",
-    value: "END|START:END",
-    summary: "The annotated range, up to and including the event END.",
-  },
-  status: {
-    type: "text",
-    value: "STATUS",
-    choices: STATUSES,
-    summary: `The status of a hypothesis: ${STATUSES.join(", ")}.`,
-  },
-  friction: { type: "text", value: "KIND", summary: `The kind of friction: ${FRICTION.join(", ")}.` },
-  link: { type: "list", value: "URL|LABEL=URL", summary: "A related address; may be repeated." },
-  meta: { type: "list", value: "KEY=JSON", summary: "A member of the metadata; may be repeated." },
-  supersedes: {
-    type: "text",
-    value: "ID",
-    summary: "Replace this earlier annotation; members that are not given are taken from it.",
-  },
-  id: { type: "text", value: "ID", summary: "The id of the annotation; one is made unless given." },
-  annotations: {
-    type: "text",
-    value: "SIDECAR",
-    summary: "The file to write to; TAPE.annotations.jsonl unless given.",
-  },
-  force: { type: "switch", summary: "Write the annotation also when `tape validate` would report it." },
-  dryRun: { type: "switch", summary: "Print the line that would be written, and write nothing." },
-} as const satisfies Flags;
+  event: text("SEQ", "The annotated event, by its number in the tape; `last` is the last one."),
+  kind: text("KIND", `The kind of the annotation: ${KINDS.join(", ")}.`),
+  evidence: text("TEXT|@FILE|-", "The reason, as a text; - is standard input."),
+  fix: text("JSON|@FILE", "The value that would have been correct."),
+  authorKind: choice("KIND", AUTHORS, "The kind of the author: human, agent or system; human unless given."),
+  surface: text("WORD", "The program that the annotation was written in; cli unless given."),
+  span: text("END|START:END", "The annotated range, up to and including the event END."),
+  status: choice("STATUS", STATUSES, `The status of a hypothesis: ${STATUSES.join(", ")}.`),
+  friction: text("KIND", `The kind of friction: ${FRICTION.join(", ")}.`),
+  link: list("URL|LABEL=URL", "A related address; may be repeated."),
+  meta: list("KEY=JSON", "A member of the metadata; may be repeated."),
+  supersedes: text("ID", "Replace this earlier annotation; members that are not given are taken from it."),
+  id: text("ID", "The id of the annotation; one is made unless given."),
+  annotations: text("SIDECAR", "The file to write to; TAPE.annotations.jsonl unless given."),
+  force: toggle("Write the annotation also when `tape validate` would report it."),
+  dryRun: toggle("Print the line that would be written, and write nothing."),
+};
 
 export const TAPE_FILE_COMMANDS: readonly AnyCommand[] = [
   command({

@@ -1,40 +1,33 @@
-import { type AnyCommand, type Arg, command, type Flags } from "../program/command.ts";
+import { type AnyCommand, type Arg, choice, command, integer, list, text } from "../program/command.ts";
 
 const webhooks = () => import("./webhooks.ts");
 
 const WEBHOOK: Arg = { name: "WEBHOOK", summary: "The id of a webhook (hook-…), as `webhook list` prints it." };
 
 export const WEBHOOK_CREATE_FLAGS = {
-  event: {
-    type: "list",
-    value: "TYPE",
-    summary: "An event type, a family such as approval.*, or * for all (in quotes). Required; may be repeated.",
-  },
-  tag: {
-    type: "list",
-    value: "TAG",
-    summary: "Only events of runs with this tag. May be repeated; a run then needs all of them.",
-  },
-  secretFile: {
-    type: "text",
-    value: "FILE",
-    summary: "A file with the signing secret, 16 or more characters; - reads standard input. One is made unless given.",
-  },
-} as const satisfies Flags;
+  event: list(
+    "TYPE",
+    "An event type, a family such as approval.*, or * for all (in quotes). Required; may be repeated.",
+  ),
+  tag: list("TAG", "Only events of runs with this tag. May be repeated; a run then needs all of them."),
+  secretFile: text(
+    "FILE",
+    "A file with the signing secret, 16 or more characters; - reads standard input. One is made unless given.",
+  ),
+};
 
 export const WEBHOOK_DELIVERIES_FLAGS = {
-  state: {
-    type: "text",
-    value: "STATE",
-    choices: ["pending", "delivered", "dead"],
-    summary: "Only deliveries in this state: pending, delivered or dead.",
-  },
-  limit: { type: "integer", value: "N", min: 1, summary: "How many; 20 unless given." },
-} as const satisfies Flags;
+  state: choice(
+    "STATE",
+    ["pending", "delivered", "dead"],
+    "Only deliveries in this state: pending, delivered or dead.",
+  ),
+  limit: integer("N", 1, "How many; 20 unless given."),
+};
 
 export const WEBHOOK_REDELIVER_FLAGS = {
-  delivery: { type: "text", value: "ID", summary: "One dead delivery; all dead ones of the webhook unless given." },
-} as const satisfies Flags;
+  delivery: text("ID", "One dead delivery; all dead ones of the webhook unless given."),
+};
 
 export const WEBHOOK_COMMANDS: readonly AnyCommand[] = [
   command({
