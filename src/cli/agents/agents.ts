@@ -7,19 +7,15 @@ import { namedAgent, orNearest } from "../program/nearest-name.ts";
 
 export async function agentList(call: Call): Promise<undefined> {
   const { agents, total } = await connect(call.config).agents.list();
-  printList(
-    call,
-    agents,
-    { agents, total },
-    {
-      empty: "No agents yet. Install a pack with: assay agent install PACK, or start the server with --packs DIR",
-      headings: ["AGENT", "VERSION", "LABEL", "CLASS", "PACK", "LACKS"],
-      row: ({ agentId, packVersion, label, modelClass, packName, degraded = [], memoryDegraded }) => {
-        const lacks = [...degraded, ...(memoryDegraded ? ["memory"] : [])].join(", ") || "none";
-        return [agentId, packVersion, label, modelClass, packName, lacks].map(printable);
-      },
+  const answer = { agents, total };
+  printList(call, agents, answer, {
+    empty: "No agents yet. Install a pack with: assay agent install PACK, or start the server with --packs DIR",
+    headings: ["AGENT", "VERSION", "LABEL", "CLASS", "PACK", "LACKS"],
+    row: ({ agentId, packVersion, label, modelClass, packName, degraded = [], memoryDegraded }) => {
+      const lacks = [...degraded, ...(memoryDegraded ? ["memory"] : [])].join(", ") || "none";
+      return [agentId, packVersion, label, modelClass, packName, lacks].map(printable);
     },
-  );
+  });
 }
 
 const VERSION_HEADINGS = ["VERSION", "STATE", "CALLABLE", "OF", "SIGNED BY", "SUITE", "SHA256"];
@@ -61,7 +57,7 @@ function rowOf({ version, active, callable, hostWide, workspace, signedBy, evalS
     active ? "active" : "installed",
     callable ? "yes" : "no",
     place,
-    signedBy ?? "nobody",
+    signedBy ?? "none",
     evalSuiteRef ?? "none",
     contentHash.slice(0, 12),
   ].map(printable);

@@ -1,4 +1,5 @@
-import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, ERRORS, type ErrorCode, type ErrorDetails, unusableInput } from "../../protocol/errors.ts";
 import type { Client } from "../../sdk/client.ts";
 import { connect as connectTo } from "../../sdk/connect.ts";
 import { AbortError, ApiError, type AssayError, ConnectionError, TimeoutError } from "../../sdk/errors.ts";
@@ -21,7 +22,7 @@ export function connect({ url, key, timeoutMs, fetch }: ClientSettings): Client 
     timeoutMs,
     retries: 0,
     toError: (error) => appError(error, url, key),
-    ...(fetch === undefined ? {} : { fetch }),
+    ...defined({ fetch }),
   });
 }
 
@@ -45,7 +46,7 @@ function appError(error: AssayError, url: string, key: string | undefined): Erro
   if (error instanceof ConnectionError)
     return new AppError("unreachable", { url, reason: reasonOf(error) }, { cause: error });
   if (error instanceof AbortError) return error;
-  if (!(error instanceof ApiError)) return new AppError("unusable_input", { problem: error.message });
+  if (!(error instanceof ApiError)) return unusableInput(error.message);
   if (error.code === "unknown") {
     const reason = `it answered ${error.status} with something that is not an answer of Assay`;
     return new AppError("unreachable", { url, reason });
@@ -99,25 +100,26 @@ function reasonOf(thrown: ConnectionError): string {
 
 const PAGE_MAX = 200;
 
-interface Listed<Item> {
-  readonly items: Item[];
-  readonly nextCursor?: string;
+/**
+ * The first `limit` items of a list, which is the member `name` of its pages, and the cursor of the next page. The server may send short
+ * pages.
+ */
+export async function readUpTo<Name extends string, Item>(
+  limit: number,
+  name: Name,
+  read: (page: { readonly limit: number; readonly cursor: string | undefined }) => PromiseLike<Listed<Name, Item>>,
+): Promise<Listed<Name, Item>> {
+  const items: Item[] = [];
+  let nextCursor: string | undefined;
+  do {
+    const page = await read({ limit: Math.min(limit - items.length, PAGE_MAX), cursor: nextCursor });
+    items.push(...page[name]);
+    nextCursor = page.nextCursor;
+  } while (nextCursor !== undefined && items.length < limit);
+  return defined({ [name]: items, nextCursor }) as Listed<Name, Item>;
 }
 
-/** The first `limit` items of a list, from as many pages as needed, and the cursor of the next one. The server may send short pages. */
-export async function readUpTo<Item>(
-  limit: number,
-  read: (page: { readonly limit: number; readonly cursor: string | undefined }) => PromiseLike<Listed<Item>>,
-): Promise<Listed<Item>> {
-  const items: Item[] = [];
-  let cursor: string | undefined;
-  do {
-    const page: Listed<Item> = await read({ limit: Math.min(limit - items.length, PAGE_MAX), cursor });
-    items.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && items.length < limit);
-  return cursor === undefined ? { items } : { items, nextCursor: cursor };
-}
+type Listed<Name extends string, Item> = Readonly<Record<Name, Item[]>> & { readonly nextCursor?: string };
 
 /** A frame of one of the client's streams. */
 export type FrameOf<Follow extends (...args: never) => unknown> =

@@ -34,9 +34,9 @@ export interface EvalBackend {
 }
 
 /** A call of any command that asks for evaluations. */
-export type EvalCall = Pick<Call<Flags>, "config" | "given" | "isSet" | "io" | "json">;
+type EvalCall = Pick<Call<Flags>, "config" | "given" | "isSet" | "io" | "json">;
 
-export interface BackendNeeds {
+interface BackendNeeds {
   /** The command may make the database. */
   readonly mayBeNew?: boolean;
   /** The command only reads, so it also works while an evaluation runs in the same folder. */

@@ -10,7 +10,7 @@ import { printList } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import { type Named, orNearest } from "../program/nearest-name.ts";
 import { type EvalBackend, withBackend } from "./backend.ts";
-import type { BASELINE_EXPORT_FLAGS, BASELINE_IMPORT_FLAGS, BASELINE_SET_FLAGS } from "./baseline-commands.ts";
+import type { BASELINE_EXPORT_FLAGS, BASELINE_IMPORT_FLAGS, BASELINE_SET_FLAGS } from "./commands.ts";
 import { evalNamed, LATEST } from "./latest-eval.ts";
 import { writeText } from "./outcome.ts";
 
@@ -31,24 +31,20 @@ export async function baselineSet(call: Call<typeof BASELINE_SET_FLAGS>): Promis
 
 export async function baselineList(call: Call): Promise<undefined> {
   const baselines = await withBackend(call, ({ client }) => allBaselines(client), { reads: true });
-  printList(
-    call,
-    baselines,
-    { baselines },
-    {
-      empty: "No baselines yet. Set one with: assay eval baseline set NAME --latest",
-      headings: ["NAME", "SUITE", "RUN", "PASSED", "SET BY", "SET AT"],
-      row: ({ suiteId, suiteVersion, name, runId, passedCount, taskCount, setBy, setAt, imported }) =>
-        [
-          name,
-          `${suiteId}@${suiteVersion}`,
-          imported === undefined ? runId : `${runId} (imported)`,
-          `${passedCount}/${taskCount}`,
-          setBy,
-          setAt.slice(0, 19).replace("T", " "),
-        ].map(printable),
-    },
-  );
+  const answer = { baselines };
+  printList(call, baselines, answer, {
+    empty: "No baselines yet. Set one with: assay eval baseline set NAME --latest",
+    headings: ["NAME", "SUITE", "RUN", "PASSED", "SET BY", "SET AT"],
+    row: ({ suiteId, suiteVersion, name, runId, passedCount, taskCount, setBy, setAt, imported }) =>
+      [
+        name,
+        `${suiteId}@${suiteVersion}`,
+        imported === undefined ? runId : `${runId} (imported)`,
+        `${passedCount}/${taskCount}`,
+        setBy,
+        setAt.slice(0, 19).replace("T", " "),
+      ].map(printable),
+  });
 }
 
 export async function baselineRemove(call: Call): Promise<undefined> {

@@ -13,7 +13,7 @@ import { evalNamed } from "./latest-eval.ts";
 import { reportOf } from "./outcome.ts";
 import type { OwnAgent } from "./own-agent.ts";
 
-export type EvalRunFlags = FlagValues<typeof EVAL_RUN_FLAGS>;
+type EvalRunFlags = FlagValues<typeof EVAL_RUN_FLAGS>;
 
 /** The agent of the flags, unless it is one that is installed or bound. */
 export function ownAgentOf({ agent, command, http, arg }: EvalRunFlags): OwnAgent | undefined {

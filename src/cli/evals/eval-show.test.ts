@@ -6,7 +6,7 @@ import { EvalDesk, evalCommand, lettersSuite } from "../../testing/eval-command.
 import { type EvalServer, evalServer } from "../../testing/eval-server.ts";
 import { KEYS, type Who } from "../../testing/host.ts";
 import { recordedIo } from "../../testing/recorded-io.ts";
-import { taskText } from "./task-text.ts";
+import { taskText } from "./eval-show.ts";
 
 const runIdIn = (text: string) => /run-[0-9a-z]+/.exec(text)?.[0] ?? "";
 

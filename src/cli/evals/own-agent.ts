@@ -22,12 +22,12 @@ export interface OwnAgentSettings {
   readonly timeoutMs?: number | undefined;
 }
 
-export interface BoundAgent {
+interface BoundAgent {
   readonly agent: InstalledAgent;
   readonly binding: Binding;
 }
 
-export const OWN_VERSION = "0.0.0-local";
+const OWN_VERSION = "0.0.0-local";
 
 /** Throws `unusable_input` for an address that cannot be called. */
 export function boundAgent(

@@ -34,12 +34,12 @@ import { boundAgent, type OwnAgent, type OwnAgentSettings, withBoundAgents, with
 /** The tenant of the owner key that the first start of a server makes: evaluations of version 0.1 in a server's file have it. */
 const TENANT = "default";
 
-export interface OwnBackend extends EvalBackend {
+interface OwnBackend extends EvalBackend {
   /** The id of the agent that exists for this call only. */
   readonly agentId: string | undefined;
 }
 
-export interface OwnBackendSettings extends OwnAgentSettings {
+interface OwnBackendSettings extends OwnAgentSettings {
   readonly own?: OwnAgent | undefined;
   /** Nothing is written, so the file may be in use. */
   readonly reads?: boolean;
@@ -91,7 +91,7 @@ async function backendOn(
   const earlierPath = sqlitePath(config);
   const earlier =
     config.databaseUrl === undefined && existsSync(earlierPath)
-      ? (await import("./earlier-evals.ts")).withEarlierEvals(here, earlierPath, hostOn)
+      ? (await import("./evals-file.ts")).withEarlierEvals(here, earlierPath, hostOn)
       : undefined;
   return {
     client: connectHere(earlier?.fetch ?? here),

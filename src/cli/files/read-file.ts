@@ -48,7 +48,7 @@ function explained(error: unknown, path: string): unknown {
   return new AppError("unusable_input", { problem: `${path} cannot be read: ${message}` }, { cause: error });
 }
 
-export interface SeekableInput {
+interface SeekableInput {
   readonly path: string;
   remove(): void;
 }

@@ -10,7 +10,7 @@ import { unusableInput } from "../../protocol/errors.ts";
 
 export type Texts = Iterable<string> | AsyncIterable<string>;
 
-export interface WriteSettings {
+interface WriteSettings {
   /** Only its owner can read the result, also when others could read the file before. */
   readonly ownerOnly?: boolean;
   /**

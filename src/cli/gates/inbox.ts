@@ -21,7 +21,7 @@ export async function inbox({ flags, json, config, io }: Call<typeof INBOX_FLAGS
   if (flags.watch && flags.flagged) throw unusableInput("follow flags with: assay annotations --flagged --watch");
   if (flags.watch) return watch(client, query, io, json);
   const { limit = LIMIT } = flags;
-  const gates = await readUpTo(limit, (page) => client.gates.inbox({ ...query, ...page }));
+  const gates = await readUpTo<"items", InboxItem>(limit, "items", (page) => client.gates.inbox({ ...query, ...page }));
   const flagged = flags.flagged ? await readFlagged(client, limit, query) : {};
   if (json) io.out(JSON.stringify({ ...gates, ...flagged }));
   else show({ ...gates, ...flagged }, limit, io);
@@ -47,12 +47,12 @@ async function readFlagged(
   limit: number,
   filter: Query,
 ): Promise<Pick<InboxResponse, "flagged" | "nextFlaggedCursor">> {
-  const { items, nextCursor } = await readUpTo(limit, async ({ limit, cursor }) => {
+  const { flagged, nextCursor } = await readUpTo(limit, "flagged", async ({ limit, cursor }) => {
     const page = { ...filter, flagged: "true", flaggedCursor: cursor, limit } as const;
     const { flagged = [], nextFlaggedCursor } = await client.gates.inbox(page);
-    return defined({ items: flagged, nextCursor: nextFlaggedCursor });
+    return { flagged, ...defined({ nextCursor: nextFlaggedCursor }) };
   });
-  return defined({ flagged: items, nextFlaggedCursor: nextCursor });
+  return { flagged, ...defined({ nextFlaggedCursor: nextCursor }) };
 }
 
 function flaggedTable(flagged: readonly FlaggedItem[], paint: Paint, nowMs: number): string {
@@ -123,7 +123,7 @@ export type InboxChange =
       };
     };
 
-export interface FollowingInbox extends Pick<StreamOptions, "onReconnect" | "patienceMs"> {
+interface FollowingInbox extends Pick<StreamOptions, "onReconnect" | "patienceMs"> {
   readonly query: Input<InboxFilter>;
   readonly signal: AbortSignal;
   onChange(change: InboxChange): void;

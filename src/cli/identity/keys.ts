@@ -88,26 +88,22 @@ function describe({ keyId, tenant, principal, roles, expiresAt }: KeyInfo): stri
 export async function keyList(call: Call<typeof TENANT_FLAGS>): Promise<undefined> {
   const { keys } = await withIdentity(call, (identity) => identity.keys());
   const nowMs = Date.now();
-  printList(
-    call,
-    keys,
-    { keys },
-    {
-      empty: "No keys. Make one with: assay key create --principal ID --roles owner --data DIR",
-      headings: ["KEY ID", "PRINCIPAL", "WORKSPACE", "ROLES", "GROUPS", "SCOPES", "STATE", "USED", "LABEL"],
-      row: (key) => [
-        key.keyId,
-        printable(`${key.principal}${key.kind === "user" ? "" : ` (${key.kind})`}`),
-        printable(key.workspace ?? "-"),
-        printable(key.roles.join(",") || "-"),
-        printable(key.groups.join(",") || "-"),
-        printable(key.scopes.join(",")),
-        state(key, call.io.paint, nowMs),
-        formatAgo(key.lastUsedAt, nowMs),
-        printable(key.label ?? ""),
-      ],
-    },
-  );
+  const answer = { keys };
+  printList(call, keys, answer, {
+    empty: "No keys. Make one with: assay key create --principal ID --roles owner --data DIR",
+    headings: ["KEY ID", "PRINCIPAL", "WORKSPACE", "ROLES", "GROUPS", "SCOPES", "STATE", "USED", "LABEL"],
+    row: (key) => [
+      key.keyId,
+      printable(`${key.principal}${key.kind === "user" ? "" : ` (${key.kind})`}`),
+      printable(key.workspace ?? "-"),
+      printable(key.roles.join(",") || "-"),
+      printable(key.groups.join(",") || "-"),
+      printable(key.scopes.join(",")),
+      state(key, call.io.paint, nowMs),
+      formatAgo(key.lastUsedAt, nowMs),
+      printable(key.label ?? ""),
+    ],
+  });
 }
 
 function state({ revokedAt, expiresAt }: KeyInfo, paint: Paint, nowMs: number): string {

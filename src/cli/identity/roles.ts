@@ -10,19 +10,15 @@ import { withIdentity } from "./identity-client.ts";
 export async function roleList(call: Call<typeof PLACE_FLAGS>): Promise<undefined> {
   const { workspace } = call.flags;
   const { roles } = await withIdentity(call, (identity) => identity.roles({ workspace }));
-  printList(
-    call,
-    roles,
-    { roles },
-    {
-      headings: ["ROLE", "DEFINED BY", "SCOPES"],
-      row: ({ role, scopes, builtIn, workspace }) => [
-        printable(role),
-        builtIn ? "built in" : printable(workspace ?? "tenant"),
-        listed(scopes),
-      ],
-    },
-  );
+  const answer = { roles };
+  printList(call, roles, answer, {
+    headings: ["ROLE", "DEFINED BY", "SCOPES"],
+    row: ({ role, scopes, builtIn, workspace }) => [
+      printable(role),
+      builtIn ? "built in" : printable(workspace ?? "tenant"),
+      listed(scopes),
+    ],
+  });
 }
 
 export async function roleSet(call: Call<typeof ROLE_SET_FLAGS>): Promise<undefined> {
@@ -45,19 +41,15 @@ export async function roleRemove(call: Call<typeof PLACE_FLAGS>): Promise<undefi
 export async function principalList(call: Call<typeof PLACE_FLAGS>): Promise<undefined> {
   const { workspace } = call.flags;
   const { principals } = await withIdentity(call, (identity) => identity.principals({ workspace }));
-  printList(
-    call,
-    principals,
-    { principals },
-    {
-      headings: ["PRINCIPAL", "KIND", "WORKSPACES", "ROLES", "GROUPS", "MADE BY"],
-      row: ({ principal, kind, workspaces, roles, groups, madeBy = [] }) => [
-        printable(principal),
-        kind,
-        ...[workspaces, roles, groups, madeBy].map(listed),
-      ],
-    },
-  );
+  const answer = { principals };
+  printList(call, principals, answer, {
+    headings: ["PRINCIPAL", "KIND", "WORKSPACES", "ROLES", "GROUPS", "MADE BY"],
+    row: ({ principal, kind, workspaces, roles, groups, madeBy = [] }) => [
+      printable(principal),
+      kind,
+      ...[workspaces, roles, groups, madeBy].map(listed),
+    ],
+  });
 }
 
 function listed(names: readonly string[]): string {

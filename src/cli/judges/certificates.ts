@@ -19,25 +19,21 @@ export async function judgeList(call: Call<typeof JUDGE_LIST_FLAGS>): Promise<un
   const { certificates } = await withBackend(call, async ({ client }) => client.judges.certificates(query), {
     reads: true,
   });
-  printList(
-    call,
-    certificates,
-    { certificates },
-    {
-      empty: "No certificates yet. Make one with: assay judge calibrate",
-      headings: ["CERTIFICATE", "SUITE", "JUDGE", "N", "KAPPA", "EXPIRES", "HOLDS"],
-      row: ({ certificateId, suiteId, suiteVersion, certificate: { model, report, expiresAt }, valid, problems }) =>
-        [
-          certificateId,
-          `${suiteId}@${suiteVersion}`,
-          model,
-          String(report.n),
-          kappaText(report),
-          expiresAt.slice(0, 10),
-          valid ? "yes" : `no: ${problems.map(({ code }) => code).join(", ")}`,
-        ].map(printable),
-    },
-  );
+  const answer = { certificates };
+  printList(call, certificates, answer, {
+    empty: "No certificates yet. Make one with: assay judge calibrate",
+    headings: ["CERTIFICATE", "SUITE", "JUDGE", "N", "KAPPA", "EXPIRES", "HOLDS"],
+    row: ({ certificateId, suiteId, suiteVersion, certificate: { model, report, expiresAt }, valid, problems }) =>
+      [
+        certificateId,
+        `${suiteId}@${suiteVersion}`,
+        model,
+        String(report.n),
+        kappaText(report),
+        expiresAt.slice(0, 10),
+        valid ? "yes" : `no: ${problems.map(({ code }) => code).join(", ")}`,
+      ].map(printable),
+  });
 }
 
 export async function judgeShow(call: Call): Promise<number> {

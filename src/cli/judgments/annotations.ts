@@ -44,15 +44,14 @@ export async function annotations(call: Call<typeof ANNOTATIONS_FLAGS>): Promise
   const filter = filterOf(call, Date.now());
   if (flags.watch) return watch(judgments, filter, io, json);
   const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? SHOWN);
-  const { items, ...rest } = await readUpTo(limit, async (page) => {
-    const { annotations, ...rest } = await judgments.list({ ...filter, q: flags.search, ...page });
-    return { items: annotations, ...rest };
-  });
-  if (json) io.out(JSON.stringify({ annotations: items, ...rest }));
-  else if (items.length === 0) io.err("No judgments match.");
+  const answer = await readUpTo(limit, "annotations", (page) =>
+    judgments.list({ ...filter, q: flags.search, ...page }),
+  );
+  if (json) io.out(JSON.stringify(answer));
+  else if (answer.annotations.length === 0) io.err("No judgments match.");
   else {
-    io.out(table(items, io, args[0] === undefined, Date.now()));
-    if (rest.nextCursor !== undefined && io.outIsTerminal) io.err("There are more; show them with --all.");
+    io.out(table(answer.annotations, io, args[0] === undefined, Date.now()));
+    if (answer.nextCursor !== undefined && io.outIsTerminal) io.err("There are more; show them with --all.");
   }
 }
 

@@ -2,7 +2,7 @@ import type { FlaggedItem } from "../../protocol/gates/inbox-api.ts";
 import type { AnnotationView } from "../../protocol/judgments/annotation-api.ts";
 import { printable } from "./printable.ts";
 
-/** Who judged; people are named without more. */
+/** The author of a judgment, with the kind unless it is a person. */
 export function actorText(actor: string, kind: FlaggedItem["actorKind"]): string {
   return printable(kind === "person" ? actor : `${actor} (${kind})`);
 }
@@ -18,7 +18,7 @@ export function signalText({ signal, state, flag, confidence, importedBy }: Anno
   return printable(parts.join(", "));
 }
 
-/** What it is about; the run itself is left out where that is known. */
+/** The target of a judgment, with or without its run. */
 export function targetText({ target: { runId, eventId, nodeId } }: AnnotationView, withRun: boolean): string {
   const parts = [
     ...(withRun ? [runId] : []),
@@ -28,7 +28,7 @@ export function targetText({ target: { runId, eventId, nodeId } }: AnnotationVie
   return parts.length === 0 ? "run" : printable(parts.join(" "));
 }
 
-/** The words, on one line. */
+/** The texts of a judgment, on one line. */
 export function wordsText({ signal, note, flag, retraction }: AnnotationView): string {
   const parts = [
     note,

@@ -27,7 +27,7 @@ const COLOURS: Readonly<Record<string, Colour>> = {
 const TYPE_WIDTH = 29;
 const NODE_WIDTH = 12;
 
-/** One line about an event: when, what, which node, and the part of its payload that tells most. */
+/** An event on one line: its time, type and node, and the main part of its payload. */
 export function describeEvent(
   event: RunEventDoc,
   { paint, outIsTerminal }: Io,
@@ -86,7 +86,7 @@ function detailOf({ type, payload }: RunEventDoc): string {
   }
 }
 
-/** The gates that a branch asks again at, and the options it has other values of. */
+/** The gates at which a branch asks again, and the options that it changed. */
 function branchText({ reopens, changes, ...others }: Payload): string {
   const asks = listed("asks again at", reopens);
   const changed = listed("changed", changes);
@@ -97,7 +97,7 @@ function listed(what: string, names: unknown): string {
   return Array.isArray(names) && names.length > 0 ? `${what} ${printable(names.join(", "))}` : "";
 }
 
-/** Undefined for what another version wrote in another way. */
+/** A record as text; undefined where another version wrote it in another form. */
 function recordOf(fields: Payload): string | undefined {
   try {
     const record = payloadToRecord(fields);

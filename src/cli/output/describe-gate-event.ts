@@ -3,7 +3,7 @@ import { printable, printableJson } from "./printable.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** What there is to say about an event of a gate or a sub-workflow; undefined for any other event. */
+/** The content of an event of a gate or a sub-workflow as text; undefined for other events. */
 export function describeGateEvent(type: string, payload: Payload): string | undefined {
   const describe = Object.hasOwn(LINES, type) ? LINES[type as keyof typeof LINES] : undefined;
   return describe === undefined ? undefined : printable(describe(payload).trim());
@@ -30,7 +30,7 @@ const LINES: Readonly<Record<keyof typeof GATE_EVENTS, (payload: Payload) => str
     return `${action} of ${voter}${voter === principal ? "" : ` through ${principal}`}${how}${because(reason)}`;
   },
   "assay.starter.added": ({ principal }) => `${principal} asks for the same`,
-  "assay.gate.asked": ({ by: who, text: said }) => `${who}: ${said}`,
+  "assay.gate.asked": ({ by: who, text: question }) => `${who}: ${question}`,
   "assay.resume.taken": () => "",
   "assay.child.started": ({ childRunId, waits, propagates }) =>
     `${childRunId}${waits === true ? "" : ", not waited for"}${propagates === true ? "" : ", detached"}`,
@@ -63,7 +63,7 @@ function messageOf(error: unknown): unknown {
   return (error as { message?: unknown } | undefined)?.message;
 }
 
-/** What an interrupt is about, in the words of whoever asks. */
+/** The subject of an interrupt, in its own words. */
 export function subjectOf(data: unknown): string {
   const { title, questions, eventType, customKind } = (data ?? {}) as Payload;
   return text(title) || questionsOf(questions) || text(eventType) || text(customKind);
@@ -75,8 +75,8 @@ function questionsOf(questions: unknown): string {
 }
 
 /**
- * What a gate of a branch tells its voters: the decision that the branch does not keep, with the run it was made for, and the options
- * that the branch changed. Undefined for any other gate.
+ * The note of a gate in a branch for its voters: the decision that the branch does not keep, with its run, and the options that the branch
+ * changed. Undefined for other gates.
  */
 export function branchNote(data: Payload): string | undefined {
   const branch = (data["branch"] ?? {}) as Payload;

@@ -3,25 +3,22 @@ import type { Readable, Writable } from "node:stream";
 import { EXIT } from "../program/exit-codes.ts";
 import { escaped } from "./printable.ts";
 
-/** Where a command writes, and to whom. Results go out, complaints and hints go to err. */
+/** The output of a command: results on `out`, errors and hints on `err`. */
 export interface Io {
-  /** A line of the result. Controls and marks of direction that others wrote are escaped, in a terminal and in a file. */
+  /** A line of the result. Control characters and marks of direction are escaped, on a terminal and in a file. */
   out(line: string): void;
-  /**
-   * A piece of a result, as it is: files that are written to standard output must be exact. A terminal gets it escaped. Resolves when there
-   * is room.
-   */
+  /** A piece of a result, unchanged, because files on standard output must be exact; escaped on a terminal. Resolves when there is room. */
   write(text: string): Promise<void>;
-  /** A complaint, a hint, progress. */
+  /** An error, a warning or a hint. */
   err(line: string): void;
-  /** What is going on, on a line that the next one replaces. Only a terminal shows it. */
+  /** A line of progress that the next one replaces; on a terminal only. */
   progress(text: string): void;
-  /** Whether a person is looking. */
+  /** Whether the streams are terminals. */
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
-  /** Aborted when nobody reads the output any more: what follows a stream may stop. */
+  /** Aborted when the reader of the output is gone: commands that follow a stream stop. */
   readonly outClosed: AbortSignal;
-  /** What a person types after a question; undefined when they end it there. Absent where nobody could answer. */
+  /** The line that a person types after a question; undefined at the end of the input. Absent without a terminal. */
   readonly ask?: (question: string) => Promise<string | undefined>;
   /** Colours for `out`; each is the identity where colours are not wanted. */
   readonly paint: Paint;
@@ -60,10 +57,7 @@ interface MaybeTerminal {
   readonly isTTY?: boolean;
 }
 
-/**
- * The process's own streams, or those of a test. A reader that goes away (`assay run watch … | head`) is not an error: what is still
- * written is dropped.
- */
+/** The streams of the process, or those of a test. A reader that goes away (`assay run watch … | head`) is no error: later output is dropped. */
 export function processIo(colourWanted: boolean, { stdin, stdout, stderr }: Streams = process): Io {
   const closed = new AbortController();
   for (const stream of [stdout, stderr]) {
@@ -72,7 +66,7 @@ export function processIo(colourWanted: boolean, { stdin, stdout, stderr }: Stre
       if (stream === stdout) closed.abort();
     });
   }
-  // Made once: a listener for every wait would pile up.
+  // One promise for all waits, because a listener for each would accumulate.
   const gone = new Promise((resolve) => closed.signal.addEventListener("abort", resolve, { once: true }));
   const outIsTerminal = stdout.isTTY === true;
   const errIsTerminal = stderr.isTTY === true;
@@ -108,13 +102,13 @@ export function processIo(colourWanted: boolean, { stdin, stdout, stderr }: Stre
   };
 }
 
-/** A full disk, for example: what is there is not the whole result, and nobody may take it for that. */
+/** Ends the process at an error of its output, such as a full disk: the exit code shows that the result is not complete. */
 function end(stream: string, { message }: Error): never {
   process.stderr.write(`error: write ${stream}: ${message}\n`);
   process.exit(EXIT.negative);
 }
 
-/** Asked where complaints go, so that the result can be piped on. Ctrl-C and the end of the input are no answer. */
+/** Asks on standard error, so that the result can be piped. Ctrl-C and the end of the input are no answer. */
 async function ask(question: string, input: Readable, output: Writable): Promise<string | undefined> {
   const lines = createInterface({ input, output });
   try {

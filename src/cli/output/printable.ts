@@ -1,23 +1,20 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Text of other authors, safe to show: it cannot move the cursor, change colours or reverse the line. */
+/** Foreign text that is safe to show: it cannot move the cursor, change colours or reverse the line. */
 export function printable(text: string): string {
   return text.replace(CONTROL, (char) => (char === "\n" || char === "\t" ? " " : "\ufffd"));
 }
 
 /**
- * Control characters of ASCII but for tab, line feed and the colours that `paintFor` uses, so that no text is concealed; those of
- * Latin-1; marks that change the direction of a text.
+ * Control characters of ASCII except tab, line feed and the colours of `paintFor`, so that no text is concealed; those of Latin-1; marks
+ * that change the direction of a text.
  */
 const UNSAFE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\u001b(?!\[(?:1|2|22|3[1236]|39)m)/g;
 
-/**
- * Output that is safe for a terminal, whatever text is in it. In JSON these characters occur within strings only, where `\u009b` is
- * the same character: the value stays the same.
- */
+/** Output that is safe for a terminal. In JSON these characters occur within strings only, where `\u009b` is the same character. */
 export function escaped(text: string): string {
   // A carriage return is a line end or overwrites a line.
   return text
@@ -30,7 +27,7 @@ export function printableJson(value: unknown): string {
   return printable(JSON.stringify(value) ?? "");
 }
 
-/** A word as a shell takes it; words of no special meaning stay as they are. */
+/** A word quoted for a shell where that is needed. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -16,7 +16,7 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
-/** The same fields, whose values are texts of others without colours. */
+/** The same fields with printable values, for foreign text without colours. */
 export function printableFields(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value && printable(value)]));
 }
@@ -39,7 +39,7 @@ function width(text: string): number {
   return text.replace(COLOURS, "").length;
 }
 
-export interface ListStyle<T> {
+interface ListStyle<T> {
   readonly headings: readonly string[];
   readonly row: (item: T) => readonly string[];
   /** Printed on standard error instead of a table without rows. */
@@ -75,7 +75,7 @@ const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
   skipped: "dim",
 };
 
-/** The status of a run or a node; one that goes on is cyan. */
+/** The status of a run or a node; cyan while it is active. */
 export function paintStatus(status: string, paint: Paint): string {
   return paint[STATUS_COLOURS[status] ?? "cyan"](status);
 }

@@ -1,12 +1,12 @@
 import { constants } from "node:os";
 import type { Io } from "../output/io.ts";
 
-/** As a shell counts: what a signal ended has 128 and the number of the signal. */
+/** The exit code of shells for a program that a signal ended: 128 and the number of the signal. */
 const KILLED = 128;
 
 /**
- * Lets a person stop what started other programs: those are in groups of their own, so nobody else would end them. Resolves with the
- * exit code.
+ * Runs work that a signal aborts. The programs that it started are in process groups of their own, so the signal would not end them.
+ * Resolves with the exit code.
  */
 export async function interruptible(
   io: Io,

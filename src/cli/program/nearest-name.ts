@@ -13,7 +13,7 @@ export interface Named {
 }
 
 /** By the word that errors have for the kind of thing, like `agent`. */
-export type NamedThings = Readonly<Record<string, Named>>;
+type NamedThings = Readonly<Record<string, Named>>;
 
 /**
  * The answer to a request. An error that a thing does not exist gets the name that was given and the nearest one that exists. Names

@@ -13,7 +13,7 @@ export interface ParsedCall {
   readonly configFile: string | undefined;
 }
 
-export interface ProgramDeps {
+interface ProgramDeps {
   readonly commands: readonly AnyCommand[];
   readonly groups: Readonly<Record<string, string>>;
   readonly version: string;

@@ -113,14 +113,14 @@ describe("assay policy", () => {
     const { out } = await assay(["policy", "show", "default"]);
     expect(out.split("\n")).toEqual([
       "AGENT    TRANSITION         LET PASS BY                     EVALUATION",
-      `default  promote to staged  nobody                          ${SUITE}, passed`,
+      `default  promote to staged  none                            ${SUITE}, passed`,
       `default  promote to active  2 × reviewer, 1 of them people  ${SUITE}, at least 0.9, at most 7d old, judge certified`,
       "default  rollback           2 × reviewer                    none",
       "",
     ]);
     writeFileSync(file, "{}");
     await assay(["policy", "set", "local.test.free", file]);
-    expect((await assay(["policy", "show", "local.test.free"])).out).toMatch(/free +everything +nobody +none\n$/);
+    expect((await assay(["policy", "show", "local.test.free"])).out).toMatch(/free +everything +none +none\n$/);
     expect((await assay(["policy", "remove", "default"])).exit).toBe(0);
     expect((await assay(["policy", "show", "default"])).exit).toBe(2);
   });

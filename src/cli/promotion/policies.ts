@@ -66,12 +66,12 @@ export async function policyShow(call: Call): Promise<undefined> {
 function rowsOf({ subject, rules: { promote = {}, ...others } }: PromotionPolicy): string[][] {
   const steps = Object.entries(promote).map(([to, rule]) => [`promote to ${to}`, rule] as const);
   const all: (readonly [string, PolicyRule])[] = [...steps, ...Object.entries(others)];
-  if (all.length === 0) return [[subject, "everything", "nobody", "none"]];
+  if (all.length === 0) return [[subject, "everything", "none", "none"]];
   return all.map(([transition, rule]) => [subject, transition, approversOf(rule), evalOf(rule)]);
 }
 
 function approversOf({ gate }: PolicyRule): string {
-  if (gate === undefined) return "nobody";
+  if (gate === undefined) return "none";
   const { requiredRole, requiredScope, quorum = 1, minHumans = 0 } = gate;
   const people = minHumans === 0 ? "" : `, ${minHumans} of them people`;
   return `${Math.max(quorum, minHumans)} × ${[requiredRole, requiredScope].filter(Boolean).join(" with ")}${people}`;

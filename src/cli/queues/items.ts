@@ -48,9 +48,8 @@ export async function queueItems(call: Call<typeof QUEUE_ITEMS_FLAGS>): Promise<
   const { flags, io } = call;
   const { limit = SHOWN, ...filter } = flags;
   const { client, queue } = await namedQueue(call);
-  const found = await readUpTo(limit, (page) => client.queues.items(queue.queueId, { ...filter, ...page }));
-  const { items } = found;
-  printList(call, items, found, {
+  const answer = await readUpTo(limit, "items", (page) => client.queues.items(queue.queueId, { ...filter, ...page }));
+  printList(call, answer.items, answer, {
     empty: "No such items.",
     limit,
     headings: ["ITEM", "STATE", "RUN", "FINAL", "MINE", "JUDGMENTS"],

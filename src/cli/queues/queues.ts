@@ -86,23 +86,19 @@ const TEXT_WIDTH = 50;
 export async function queueList(call: Call): Promise<undefined> {
   const queues = await connect(call.config).queues.list({ limit: 200 }).all();
   const { paint } = call.io;
-  printList(
-    call,
-    queues,
-    { queues },
-    {
-      empty: "No review queues yet. Create one with: assay queue create NAME --workflow ID",
-      headings: ["NAME", "STATE", "REVIEWERS", "ASKS FOR", "TAKES IN", "QUEUE"],
-      row: (queue) => [
-        printable(queue.name),
-        queue.state === "open" ? paint.green("open") : paint.yellow("closed"),
-        String(queue.reviewersRequired),
-        shorten(printable(askedFor(queue.judgment)), TEXT_WIDTH),
-        shorten(takesIn(queue.query), TEXT_WIDTH),
-        queue.queueId,
-      ],
-    },
-  );
+  const answer = { queues };
+  printList(call, queues, answer, {
+    empty: "No review queues yet. Create one with: assay queue create NAME --workflow ID",
+    headings: ["NAME", "STATE", "REVIEWERS", "ASKS FOR", "TAKES IN", "QUEUE"],
+    row: (queue) => [
+      printable(queue.name),
+      queue.state === "open" ? paint.green("open") : paint.yellow("closed"),
+      String(queue.reviewersRequired),
+      shorten(printable(askedFor(queue.judgment)), TEXT_WIDTH),
+      shorten(takesIn(queue.query), TEXT_WIDTH),
+      queue.queueId,
+    ],
+  });
 }
 
 export async function queueShow(call: Call): Promise<undefined> {

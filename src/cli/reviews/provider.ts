@@ -36,7 +36,7 @@ export function workDirOf({ workDir }: ProviderFlags): string {
   return resolve(workDir ?? ".");
 }
 
-export interface CarrierFor {
+interface CarrierFor {
   readonly provider: Provider;
   readonly directory: string;
   readonly title: string;

@@ -28,29 +28,21 @@ export async function runList(call: Call<typeof RUN_LIST_FLAGS>): Promise<undefi
     to: instantArgument("--until", flags.until, nowMs),
   });
   const client = connect(call.config);
-  const { items: runs, nextCursor } = await readUpTo(limit, async (page) => {
-    const { runs, ...rest } = await client.runs.list({ ...filter, ...page });
-    return { items: runs, ...rest };
-  });
+  const answer = await readUpTo(limit, "runs", (page) => client.runs.list({ ...filter, ...page }));
   const isFiltered = Object.keys(filter).length > 0;
-  printList(
-    call,
-    runs,
-    { runs, nextCursor },
-    {
-      empty: isFiltered ? "No runs match." : "No runs yet. Start one with: assay run start WORKFLOW",
-      limit,
-      headings: ["RUN", "WORKFLOW", "STATUS", "STARTED", "TOOK", "TAGS"],
-      row: (run) => [
-        run.runId,
-        printable(run.workflowId),
-        paintStatus(run.status, call.io.paint),
-        formatAgo(run.startedAt, nowMs),
-        formatBetween(run.startedAt, run.completedAt),
-        printable((run.tags ?? []).join(",")),
-      ],
-    },
-  );
+  printList(call, answer.runs, answer, {
+    empty: isFiltered ? "No runs match." : "No runs yet. Start one with: assay run start WORKFLOW",
+    limit,
+    headings: ["RUN", "WORKFLOW", "STATUS", "STARTED", "TOOK", "TAGS"],
+    row: (run) => [
+      run.runId,
+      printable(run.workflowId),
+      paintStatus(run.status, call.io.paint),
+      formatAgo(run.startedAt, nowMs),
+      formatBetween(run.startedAt, run.completedAt),
+      printable((run.tags ?? []).join(",")),
+    ],
+  });
 }
 
 export async function runShow({ args: [runId = ""], json, config, io }: Call): Promise<undefined> {

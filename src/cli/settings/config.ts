@@ -8,7 +8,7 @@ import { type Config, environmentNameOf, flagOf, SETTING_NAMES, SETTINGS, type S
 /** The only file that reads the environment. Every other one is given values. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export const CONFIG_FILE = "assay.config.json";
+const CONFIG_FILE = "assay.config.json";
 
 export interface ConfigSources {
   /** Settings given as flags, as the command line has them. */

@@ -53,7 +53,7 @@ export function inGroup<const R extends Readonly<Record<string, SettingRow>>>(gr
 const MAX = Number.MAX_SAFE_INTEGER;
 export const DAY_MS = 86_400_000;
 /** The longest delay of a timer. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type IntegerMembers = Pick<IntegerRow, "min" | "max" | "value" | "unit">;
 

@@ -82,15 +82,11 @@ export async function suiteLinks(call: Call<typeof SUITE_LINKS_FLAGS>): Promise<
     },
     { reads: true },
   );
-  printList(
-    call,
-    links,
-    { links },
-    {
-      empty: "No task was made of a run. Make one with: assay suite add-from RUN",
-      headings: ["SUITE", "TASK", "RUN", "CORRECTION", "BY"],
-      row: ({ suiteId, version, taskId, runId, annotationId, by }) =>
-        [`${suiteId}@${version}`, taskId, runId, annotationId, by].map(printable),
-    },
-  );
+  const answer = { links };
+  printList(call, links, answer, {
+    empty: "No task was made of a run. Make one with: assay suite add-from RUN",
+    headings: ["SUITE", "TASK", "RUN", "CORRECTION", "BY"],
+    row: ({ suiteId, version, taskId, runId, annotationId, by }) =>
+      [`${suiteId}@${version}`, taskId, runId, annotationId, by].map(printable),
+  });
 }

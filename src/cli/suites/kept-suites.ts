@@ -57,23 +57,19 @@ function messageOf({ code, details, message }: AppError): string {
 
 export async function suiteList(call: Call<typeof LIST_SUITE_FLAGS>): Promise<undefined> {
   const suites = await suitesOf(connect(call.config), call.flags.suite);
-  printList(
-    call,
-    suites,
-    { suites },
-    {
-      empty: "No suites yet. Write one with: assay suite init, and keep it with: assay suite push",
-      headings: ["SUITE", "TASKS", "MODES", "AGENT", "OF", "SHA256"],
-      row: (suite) => [
-        refText(suite),
-        String(suite.taskCount),
-        suite.modes.join(","),
-        printable(suite.targetAgentId ?? "any"),
-        suite.hostWide ? "host" : "tenant",
-        suite.sha256.slice(0, 12),
-      ],
-    },
-  );
+  const answer = { suites };
+  printList(call, suites, answer, {
+    empty: "No suites yet. Write one with: assay suite init, and keep it with: assay suite push",
+    headings: ["SUITE", "TASKS", "MODES", "AGENT", "OF", "SHA256"],
+    row: (suite) => [
+      refText(suite),
+      String(suite.taskCount),
+      suite.modes.join(","),
+      printable(suite.targetAgentId ?? "any"),
+      suite.hostWide ? "host" : "tenant",
+      suite.sha256.slice(0, 12),
+    ],
+  });
 }
 
 /** Prints the author's own text. Control characters and marks of direction in it are escaped, which changes neither value nor hash. */

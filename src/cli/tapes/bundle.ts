@@ -53,13 +53,13 @@ export async function tapeUnbundle({ args, flags, json, io }: Call<typeof TAPE_U
 }
 
 /** `3 records, 2 bodies, with annotations`. */
-export function contentsOf({ tape, annotations, bodies }: BundleManifest): string {
+function contentsOf({ tape, annotations, bodies }: BundleManifest): string {
   const parts = [formatCount(Number(tape.records), "record"), formatCount(bodies.length, "body")];
   return [...parts, annotations === null ? "without annotations" : "with annotations"].join(", ");
 }
 
 /** The same as JSON. */
-export function contentsJson({ tape, annotations, bodies, missing }: BundleManifest) {
+function contentsJson({ tape, annotations, bodies, missing }: BundleManifest) {
   return {
     digest: tape.digest,
     records: Number(tape.records),
@@ -72,7 +72,7 @@ export function contentsJson({ tape, annotations, bodies, missing }: BundleManif
 const MISSING_NAMED = 20;
 
 /** Lists the bodies that a tape refers to and that are missing. Returns the exit code: an error when they are required. */
-export function reportMissing({ missing }: BundleManifest, required: boolean, io: Io): number {
+function reportMissing({ missing }: BundleManifest, required: boolean, io: Io): number {
   if (missing.length === 0) return EXIT.fine;
   const named = missing.slice(0, MISSING_NAMED).map((hash) => `  ${printable(hash)}`);
   const more = missing.length > MISSING_NAMED ? [`  and ${missing.length - MISSING_NAMED} more`] : [];

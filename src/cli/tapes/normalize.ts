@@ -51,7 +51,7 @@ export async function printDigest({ args, json, io }: Call): Promise<undefined> 
   io.out(json ? JSON.stringify({ tape_content_hash: hex, records }) : hex);
 }
 
-export type FileFormat = "tape" | "sidecar";
+type FileFormat = "tape" | "sidecar";
 
 /** The name decides for a file whose lines do not. */
 const SIDECAR_NAME = /\.jsonl$/i;
@@ -104,7 +104,7 @@ function onlyOne(sidecar: boolean, tape: boolean): FileFormat | undefined {
   return sidecar ? "sidecar" : "tape";
 }
 
-export interface Peeked {
+interface Peeked {
   readonly format: FileFormat;
   /** The whole file, also when it can be read only once. */
   readonly bytes: AsyncIterable<Uint8Array>;

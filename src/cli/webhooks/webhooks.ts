@@ -39,23 +39,19 @@ function createRequest(url: string, flags: FlagValues<typeof WEBHOOK_CREATE_FLAG
 export async function webhookList(call: Call): Promise<undefined> {
   const { webhooks } = await connect(call.config).webhooks.list();
   const { paint } = call.io;
-  printList(
-    call,
-    webhooks,
-    { webhooks },
-    {
-      empty: "No webhooks yet. Make one with: assay webhook create URL --event TYPE",
-      headings: ["WEBHOOK", "STATE", "FAILURES", "EVENTS", "TAGS", "URL"],
-      row: (webhook) => [
-        webhook.webhookId,
-        webhook.state === "active" ? paint.green(webhook.state) : paint.yellow(webhook.state),
-        String(webhook.failures),
-        printable(webhook.events.join(",")),
-        printable(webhook.tags.join(",") || "-"),
-        printable(webhook.url),
-      ],
-    },
-  );
+  const answer = { webhooks };
+  printList(call, webhooks, answer, {
+    empty: "No webhooks yet. Make one with: assay webhook create URL --event TYPE",
+    headings: ["WEBHOOK", "STATE", "FAILURES", "EVENTS", "TAGS", "URL"],
+    row: (webhook) => [
+      webhook.webhookId,
+      webhook.state === "active" ? paint.green(webhook.state) : paint.yellow(webhook.state),
+      String(webhook.failures),
+      printable(webhook.events.join(",")),
+      printable(webhook.tags.join(",") || "-"),
+      printable(webhook.url),
+    ],
+  });
 }
 
 export async function webhookDelete({ args, json, config, io }: Call): Promise<undefined> {
@@ -73,30 +69,24 @@ export async function webhookDeliveries(call: Call<typeof WEBHOOK_DELIVERIES_FLA
   const { args, flags, config } = call;
   const { limit = LIMIT, state } = flags;
   const client = connect(config);
-  const { items: deliveries, nextCursor } = await readUpTo(limit, async (page) => {
-    const { deliveries, ...rest } = await client.webhooks.deliveries(args[0] ?? "", { state, ...page });
-    return { items: deliveries, ...rest };
-  });
-  const nowMs = Date.now();
-  printList(
-    call,
-    deliveries,
-    { deliveries, nextCursor },
-    {
-      empty: state === undefined ? "Nothing was delivered yet." : `Nothing is ${state}.`,
-      limit,
-      headings: ["DELIVERY", "EVENT", "RUN", "STATE", "ATTEMPTS", "MADE", "LAST ANSWER"],
-      row: (delivery) => [
-        delivery.deliveryId,
-        printable(delivery.eventType),
-        delivery.runId,
-        delivery.state,
-        String(delivery.attempts),
-        formatAgo(delivery.createdAt, nowMs),
-        printable(lastAnswer(delivery)),
-      ],
-    },
+  const answer = await readUpTo(limit, "deliveries", (page) =>
+    client.webhooks.deliveries(args[0] ?? "", { state, ...page }),
   );
+  const nowMs = Date.now();
+  printList(call, answer.deliveries, answer, {
+    empty: state === undefined ? "Nothing was delivered yet." : `Nothing is ${state}.`,
+    limit,
+    headings: ["DELIVERY", "EVENT", "RUN", "STATE", "ATTEMPTS", "MADE", "LAST ANSWER"],
+    row: (delivery) => [
+      delivery.deliveryId,
+      printable(delivery.eventType),
+      delivery.runId,
+      delivery.state,
+      String(delivery.attempts),
+      formatAgo(delivery.createdAt, nowMs),
+      printable(lastAnswer(delivery)),
+    ],
+  });
 }
 
 function lastAnswer({ lastStatus, lastError }: DeliveryInfo): string {

@@ -147,7 +147,7 @@ export function evalSettings(config: Config): EvalSettings {
 }
 
 /** The node types that call agents and models; those of conformance suites only with the conformance routes. */
-export function callingNodes(host: AgentNodeNeeds, services: AgentServices): NodeType[] {
+function callingNodes(host: AgentNodeNeeds, services: AgentServices): NodeType[] {
   const desk = (): AgentDesk => services;
   const { bindings: models, mocks } = services;
   const prompts = () => ({ models, ...defined({ mocks }) });
@@ -168,7 +168,7 @@ function mocksOf({ conformanceSeams }: { readonly conformanceSeams: boolean }): 
 }
 
 /** The tool gateway of this process, whose server starts with the first invocation that needs it. Throws `unusable_input`. */
-export function configuredGateway({ toolsUrl, toolsPort }: Pick<Config, "toolsUrl" | "toolsPort">): ToolGateway {
+function configuredGateway({ toolsUrl, toolsPort }: Pick<Config, "toolsUrl" | "toolsPort">): ToolGateway {
   return toolGateway({ port: toolsPort, ...defined({ remoteUrl: toolsUrl && checkedUrl(toolsUrl) }) });
 }
 

@@ -72,7 +72,7 @@ const LEASE_ATTEMPTS = 12;
 const DELIVERY_SWEEP_MS = 1000;
 const IN_HAND_MAX = 512;
 
-export interface DeliveryPart {
+interface DeliveryPart {
   /** Starts to send what the outbox holds. `ownUrl` is where this process listens; "" where it does not. */
   start(ownUrl: string): void;
   samples(): readonly Sample[];

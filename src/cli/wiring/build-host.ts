@@ -27,7 +27,7 @@ import { type ProcessScrubber, processScrubber } from "./process-scrubber.ts";
 const IDEMPOTENCY_LEASE_MS = 60_000;
 
 /** The one clock of the process: its parts compare times. */
-export const hostClock = steadyClock(Date.now, () => performance.now());
+const hostClock = steadyClock(Date.now, () => performance.now());
 
 /** The capabilities of this version. */
 const BUILT: readonly Capability[] = [

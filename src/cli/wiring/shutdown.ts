@@ -68,7 +68,7 @@ const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 type StopSignal = keyof typeof SIGNAL_NUMBERS;
 
 /** Resolves with the first signal. The second ends the process at once with the exit code of shells: 128 and its number. */
-export function untilStopped(): Promise<StopSignal> {
+function untilStopped(): Promise<StopSignal> {
   return new Promise((resolve) => {
     let asked = false;
     for (const signal of Object.keys(SIGNAL_NUMBERS) as StopSignal[]) {
@@ -82,7 +82,7 @@ export function untilStopped(): Promise<StopSignal> {
 }
 
 /** Ends the process at an error that is not caught anywhere: its state is unknown then. Acknowledged writes are on disk. */
-export function exitOnBugs(log: Logger, flush: () => void): void {
+function exitOnBugs(log: Logger, flush: () => void): void {
   const fail = (error: unknown) => {
     log.fatal({ err: error }, "unexpected failure");
     flush();
@@ -93,7 +93,7 @@ export function exitOnBugs(log: Logger, flush: () => void): void {
 }
 
 /** Ends the process when a part does not close in time. The data survives that, as it survives a killed process. */
-export function exitIfStuck(afterMs: number, log: Logger, flush: () => void): void {
+function exitIfStuck(afterMs: number, log: Logger, flush: () => void): void {
   const end = () => {
     log.error("not everything ended in time");
     flush();

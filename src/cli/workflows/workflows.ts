@@ -49,16 +49,12 @@ const PAGE = 200;
 
 export async function workflowList(call: Call): Promise<undefined> {
   const workflows = await connect(call.config).workflows.list({ limit: PAGE }).all();
-  printList(
-    call,
-    workflows,
-    { workflows },
-    {
-      empty: "No workflows yet. Register one with: assay workflow register FILE",
-      headings: ["WORKFLOW", "VERSION", "NAME", "HASH"],
-      row: ({ id, version, name, hash }) => [id, version, name, hash.slice(0, 12)].map(printable),
-    },
-  );
+  const answer = { workflows };
+  printList(call, workflows, answer, {
+    empty: "No workflows yet. Register one with: assay workflow register FILE",
+    headings: ["WORKFLOW", "VERSION", "NAME", "HASH"],
+    row: ({ id, version, name, hash }) => [id, version, name, hash.slice(0, 12)].map(printable),
+  });
 }
 
 /** Prints the author's own text; escapes that `out` adds do not change the JSON value. */

@@ -20,7 +20,7 @@ export interface Review {
   readonly problems: number;
 }
 
-export interface ReviewFiles {
+interface ReviewFiles {
   readonly tape: string;
   readonly sidecar: string;
 }
