@@ -211,8 +211,4 @@ export function changesSnapshot(type: string): boolean {
   return row.tier === "updates" || row.changesSnapshot === true;
 }
 
-export function endsRun(type: string): boolean {
-  return type === "run.completed" || type === "run.failed" || type === "run.cancelled";
-}
-
-export const MASK = "[REDACTED]";
+export { endsRun, MASK } from "./words.ts";

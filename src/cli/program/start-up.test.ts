@@ -35,6 +35,49 @@ test("`assay --help` loads the tables, the parser and the errors, and nothing of
   expect(loaded.filter((name) => name.startsWith("cli/wiring/"))).toEqual([]);
 });
 
+/** The modules that hold commands, as the tables of commands name them. */
+function commandModules(): string[] {
+  const tables = readdirSync(join(src, "cli"), { recursive: true, encoding: "utf8" }).filter((path) =>
+    /commands\.ts$/.test(path),
+  );
+  const modules = tables.flatMap((table) => {
+    const names = readFileSync(join(src, "cli", table), "utf8").matchAll(/\bimport\("([^"]+)"\)/g);
+    return [...names].map(([, name = ""]) => join(dirname(table), name));
+  });
+  return [...new Set(modules)].sort();
+}
+
+// A command that only asks a server, or reads a tape, takes less time than schemas take to load.
+test("schemas are loaded only by the commands that check documents or open a database", () => {
+  const withSchemas = commandModules().filter((module) => loadedBy(join(src, "cli", module)).has("typebox"));
+  expect(withSchemas).toEqual([
+    "agents/packs.ts",
+    "audit/export.ts",
+    "audit/signing-key.ts",
+    "evals/baselines.ts",
+    "evals/eval-compare.ts",
+    "evals/eval-override.ts",
+    "evals/eval-run.ts",
+    "evals/eval-show.ts",
+    "judges/certificates.ts",
+    "judges/judge-calibrate.ts",
+    "judgments/export.ts",
+    "judgments/import.ts",
+    "reviews/ask.ts",
+    "reviews/decide.ts",
+    "reviews/provide.ts",
+    "reviews/show.ts",
+    "server/demo.ts",
+    "server/documents.ts",
+    "server/maintain.ts",
+    "server/serve.ts",
+    "server/worker.ts",
+    "suites/add-from-run.ts",
+    "suites/kept-suites.ts",
+    "suites/suite-files.ts",
+  ]);
+});
+
 test("only config.ts reads the environment; only the shutdown, and output that is lost, end the process", () => {
   const files = readdirSync(join(src, "cli"), { recursive: true, encoding: "utf8" }).filter(
     (path) => path.endsWith(".ts") && !path.endsWith(".test.ts"),

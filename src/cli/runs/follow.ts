@@ -1,5 +1,5 @@
-import { endsRun, type RunEventDoc } from "../../protocol/events.ts";
-import { isRecorded } from "../../protocol/tapes/api.ts";
+import type { RunEventDoc } from "../../protocol/events.ts";
+import { endsRun, isRecorded } from "../../protocol/words.ts";
 import type { StreamOptions } from "../../sdk/settings.ts";
 import { type Client, connect, reconnectNotice } from "../client/client.ts";
 import { describeEvent, inheritedDecisions } from "../output/describe-event.ts";

@@ -1,7 +1,7 @@
 import { defined } from "../../protocol/defined.ts";
 import type { DebugBundle } from "../../protocol/runs/bundle-api.ts";
 import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
-import { isRecorded } from "../../protocol/tapes/api.ts";
+import { isRecorded } from "../../protocol/words.ts";
 import { connect, readUpTo } from "../client/client.ts";
 import { instantArgument } from "../files/arguments.ts";
 import { refuseExisting, writeWhole } from "../files/write-file.ts";

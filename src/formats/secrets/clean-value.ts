@@ -1,4 +1,4 @@
-import { MASK } from "../../protocol/events.ts";
+import { MASK } from "../../protocol/words.ts";
 import { isOption, isUserAndGroup, WORD_ATTACHED } from "./option-secrets.ts";
 import { NAMED, NAMING } from "./paired-secrets.ts";
 import { checked, isSecretName, isValue } from "./secret-names.ts";

@@ -1,4 +1,4 @@
-import { MASK } from "../../protocol/events.ts";
+import { MASK } from "../../protocol/words.ts";
 import { cleaned } from "./clean-value.ts";
 import { KnownValues } from "./known-values.ts";
 import { namedSecretsIn } from "./named-secrets.ts";

@@ -1,4 +1,4 @@
-import { MASK } from "../../protocol/events.ts";
+import { MASK } from "../../protocol/words.ts";
 import type { TextRange } from "./text-range.ts";
 
 /**

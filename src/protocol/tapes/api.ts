@@ -1,12 +1,6 @@
 import { Count, closed, type Static, Type } from "../schema.ts";
 
-/** The workflow of every run that came as a tape. It cannot be started, and its name is reserved. */
-export const RECORDED_WORKFLOW_ID = "recorded-tape";
-
-/** The status of a recorded run: it can be read and judged, and is never executed. */
-export function isRecorded({ workflowId }: { readonly workflowId: string }): boolean {
-  return workflowId === RECORDED_WORKFLOW_ID;
-}
+export { isRecorded, RECORDED_WORKFLOW_ID } from "../words.ts";
 
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Digest = Type.String({ pattern: "^[0-9a-f]{64}$" });

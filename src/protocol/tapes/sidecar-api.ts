@@ -1,7 +1,8 @@
 import { Count, closed, type Static, Type } from "../schema.ts";
+import { MAX_SIDECAR_ROWS } from "../words.ts";
 
 /** So many rows are taken in one push, so many lines with its comments and blank ones, and so many characters of each. */
-export const MAX_SIDECAR_ROWS = 50_000;
+export { MAX_SIDECAR_ROWS };
 export const MAX_SIDECAR_LINES = 4 * MAX_SIDECAR_ROWS;
 export const MAX_ROW_CHARACTERS = 1_000_000;
 

@@ -1,4 +1,4 @@
-import { MASK } from "../../../protocol/events.ts";
+import { MASK } from "../../../protocol/words.ts";
 import { addTo } from "../../text/collections.ts";
 import { findText } from "../../text/find-text.ts";
 import {
