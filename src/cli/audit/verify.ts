@@ -42,7 +42,7 @@ export async function auditVerify({ flags, json, config, io }: Call<typeof AUDIT
   const verdict =
     flags.file === undefined
       ? await verifyLive(connect(config), flags, io).catch(nothingToVerify)
-      : await (await import("./verify-export.ts")).verifyExport(flags.file, flags.publicKey);
+      : await (await import("./export.ts")).verifyExport(flags.file, flags.publicKey);
   if (verdict === undefined) {
     const message = "this host does not serve its audit chain (auditLogIntegrity is off), so it cannot be verified.";
     io.err(errorLine({ error: "capability_not_provided", message, details: {} }, json));
@@ -64,7 +64,7 @@ async function verifyLive(
 ): Promise<Verdict> {
   const verdict = await verifyOnline(client, io);
   if (against === undefined) return verdict;
-  const { compareExport } = await import("./verify-export.ts");
+  const { compareExport } = await import("./export.ts");
   return { ...verdict, against: await compareExport(client, against, publicKey) };
 }
 

@@ -9,7 +9,7 @@ import { printable } from "../output/printable.ts";
 import type { Call, Flags } from "../program/command.ts";
 import { agentIds } from "../program/nearest-name.ts";
 import { followRun } from "../runs/follow.ts";
-import { type DatabaseConfig, describeDatabase, evalsPath, sqlitePath } from "../server/database.ts";
+import { type DatabaseConfig, describeDatabase, evalsPath, opensDatabase, sqlitePath } from "../server/database.ts";
 
 /** The place where evaluations run and are kept: a server, or a database of this machine with this process as its worker. */
 export interface EvalBackend {
@@ -74,11 +74,7 @@ export async function openBackend(call: EvalCall, { mayBeNew = false, reads = fa
  * flag. A database in a file of settings or in the environment is the server's.
  */
 export function wantsServer({ given, isSet }: Pick<EvalCall, "given" | "isSet">): boolean {
-  const direct = given.has("data") || given.has("databaseUrl");
-  if (direct && (given.has("url") || given.has("key"))) {
-    throw unusableInput("use either --url and --key, or --data or --database-url, not both");
-  }
-  return !direct && isSet("url");
+  return !opensDatabase(given) && isSet("url");
 }
 
 /**

@@ -8,7 +8,7 @@ import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Client } from "../client/client.ts";
 import type { Call } from "../program/command.ts";
-import { interruptible } from "../program/interruptible.ts";
+import { interruptible } from "../program/exit-codes.ts";
 import { orNearest, suiteNames, suitesOf } from "../program/nearest-name.ts";
 import {
   aboutEvaluations,

@@ -91,38 +91,36 @@ function figuresText(report: EvalReport, paint: Paint): string {
   const { tasks, trials, latency, cost } = figures;
   const most = figures.atK.at(-1);
   const comparison = baseline?.comparison;
-  return formatFields(
-    {
-      Partial: stopped && `${stopped.tasksDone} of ${formatCount(stopped.tasksPlanned, "task")} done`,
-      Modes: modesText(report),
-      Passed: `${tasks.passed} of ${tasks.total} tasks, ${tasks.errored === 0 || tasks.scored === 0 ? "" : `of the ${tasks.scored} that could be scored `}${estimate(figures.passRate)}`,
-      Score:
-        tasks.errored === 0 || tasks.scored === 0
-          ? estimate(figures.score)
-          : `${figure(report.aggregateScore)} with errors as 0, of the ${tasks.scored} that could be scored ${estimate(figures.score)}`,
-      ...(most === undefined || most.k === 1
-        ? {}
-        : {
-            [`pass@${most.k}`]: ofTasks(most.passAtK, tasks.total),
-            [`pass^${most.k}`]: ofTasks(most.passHatK, tasks.total),
-          }),
-      Flaky: tasks.flaky > 0 ? formatCount(tasks.flaky, "task") : undefined,
-      Errors: trials.errors > 0 ? `${trials.errors} of ${trials.total} trials` : undefined,
-      Cached: cachedTrials > 0 ? `${cachedTrials} of ${trials.total} trials` : undefined,
-      "p95 latency": latency.p95Ms === null ? undefined : `${Math.round(latency.p95Ms)} ms`,
-      Cost:
-        cost.totalUsd === null || (cost.totalUsd === 0 && cost.unknown === 0)
-          ? undefined
-          : `${cost.unknown > 0 ? "at least " : ""}${cost.totalUsd} USD`,
-      ...judgeFields(report),
-      Baseline:
-        baseline &&
-        printable(
-          `${baseline.name ?? baseline.runId}${importedMark(baseline)}: ${verdictWord(comparison?.verdict, stopped)}`,
-        ),
-    },
-    paint,
-  );
+  const fields = {
+    Partial: stopped && `${stopped.tasksDone} of ${formatCount(stopped.tasksPlanned, "task")} done`,
+    Modes: modesText(report),
+    Passed: `${tasks.passed} of ${tasks.total} tasks, ${tasks.errored === 0 || tasks.scored === 0 ? "" : `of the ${tasks.scored} that could be scored `}${estimate(figures.passRate)}`,
+    Score:
+      tasks.errored === 0 || tasks.scored === 0
+        ? estimate(figures.score)
+        : `${figure(report.aggregateScore)} with errors as 0, of the ${tasks.scored} that could be scored ${estimate(figures.score)}`,
+    ...(most === undefined || most.k === 1
+      ? {}
+      : {
+          [`pass@${most.k}`]: ofTasks(most.passAtK, tasks.total),
+          [`pass^${most.k}`]: ofTasks(most.passHatK, tasks.total),
+        }),
+    Flaky: tasks.flaky > 0 ? formatCount(tasks.flaky, "task") : undefined,
+    Errors: trials.errors > 0 ? `${trials.errors} of ${trials.total} trials` : undefined,
+    Cached: cachedTrials > 0 ? `${cachedTrials} of ${trials.total} trials` : undefined,
+    "p95 latency": latency.p95Ms === null ? undefined : `${Math.round(latency.p95Ms)} ms`,
+    Cost:
+      cost.totalUsd === null || (cost.totalUsd === 0 && cost.unknown === 0)
+        ? undefined
+        : `${cost.unknown > 0 ? "at least " : ""}${cost.totalUsd} USD`,
+    ...judgeFields(report),
+    Baseline:
+      baseline &&
+      printable(
+        `${baseline.name ?? baseline.runId}${importedMark(baseline)}: ${verdictWord(comparison?.verdict, stopped)}`,
+      ),
+  };
+  return formatFields(fields, paint);
 }
 
 /** Which modes ran; of several, how many tasks passed in each. */

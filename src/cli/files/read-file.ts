@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { byteLines } from "../../formats/text/byte-chunks.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, unusableInput } from "../../protocol/errors.ts";
 
 /**
  * The bytes of a file, decompressed when they are a gzip archive: by its first bytes, since the name may have changed
@@ -38,14 +38,10 @@ async function isZipped(path: string): Promise<boolean> {
 function explained(error: unknown, path: string): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code?.startsWith("Z_")) {
-    return new AppError(
-      "unusable_input",
-      { problem: `${path}: the archive is truncated or damaged` },
-      { cause: error },
-    );
+    return unusableInput(`${path}: the archive is truncated or damaged`, error);
   }
   if (code === undefined || error instanceof AppError) return error;
-  return new AppError("unusable_input", { problem: `${path} cannot be read: ${message}` }, { cause: error });
+  return unusableInput(`${path} cannot be read: ${message}`, error);
 }
 
 interface SeekableInput {

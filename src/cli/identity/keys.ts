@@ -2,15 +2,15 @@ import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import { BUILT_IN_ROLES, EVERY_SCOPE, grants, type RoleTable } from "../../protocol/identity/scopes.ts";
 import type { CreateKeyRequest, KeyInfo } from "../../protocol/runs/api.ts";
-import { type Client, connect } from "../client/client.ts";
+import { type Client, connect, connectHere } from "../client/client.ts";
 import { split } from "../files/arguments.ts";
 import { formatAgo, fromNow } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import { formatFields, printableFields, printList } from "../output/table.ts";
 import type { Call, FlagValues } from "../program/command.ts";
+import { openStore, opensDatabase, requireExisting } from "../server/database.ts";
 import type { KEY_CREATE_FLAGS, TENANT_FLAGS } from "./commands.ts";
-import { withIdentity } from "./identity-client.ts";
 
 export async function keyCreate(call: Call<typeof KEY_CREATE_FLAGS>): Promise<undefined> {
   const { json, io } = call;
@@ -138,4 +138,47 @@ export async function whoami({ json, config, io }: Call): Promise<undefined> {
     Scopes: me.scopes.join(", ") || "none",
   });
   return void io.out(formatFields(fields, io.paint));
+}
+
+/** The tenant of the owner key that a first start makes. */
+const FIRST_TENANT = "default";
+
+/**
+ * The client of a server or, when `--data` or `--database-url` is a flag of the call, of a host in this process. These settings do not
+ * count in a file or in the environment, where they are meant for the server.
+ */
+export async function withIdentity<T>(
+  { config, given, flags }: Call & { readonly flags: { readonly tenant: string | undefined } },
+  use: (identity: Client["identity"]) => Promise<T>,
+): Promise<T> {
+  if (opensDatabase(given)) return withDatabase(config, flags.tenant ?? FIRST_TENANT, use);
+  if (flags.tenant !== undefined) {
+    throw unusableInput("--tenant goes with --data or --database-url; a server takes it from your key");
+  }
+  return use(connect(config).identity);
+}
+
+async function withDatabase<T>(
+  config: Call["config"],
+  tenant: string,
+  use: (identity: Client["identity"]) => Promise<T>,
+): Promise<T> {
+  requireExisting(config);
+  const { inProcessFetch } = await import("../../http/in-process.ts");
+  const { IDENTITY_ROOMS } = await import("../../http/in-process-rooms.ts");
+  const { idSource } = await import("../../engine/host.ts");
+  const { OPERATOR_KEY_ID } = await import("../../protocol/identity/identity.ts");
+  const { processScrubber } = await import("../wiring/process-scrubber.ts");
+  const scrubber = await processScrubber(config);
+  const store = await openStore(config);
+  const host = { store, scrubber, nowMs: Date.now, newId: idSource(Date.now) };
+  try {
+    // Access to the database is access to everything; the audit log names the operator's key.
+    const operator = { principal: "operator", kind: "user", keyId: OPERATOR_KEY_ID } as const;
+    const caller = { tenant, ...operator, roles: ["owner"], groups: [], keyScopes: ["*"] };
+    const fetch = inProcessFetch({ host, caller, rooms: IDENTITY_ROOMS });
+    return await use(connectHere(fetch).identity);
+  } finally {
+    await store.close();
+  }
 }

@@ -5,7 +5,7 @@ import { printable } from "../output/printable.ts";
 import { printList } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import type { PLACE_FLAGS, PRINCIPAL_SET_FLAGS, ROLE_SET_FLAGS, TENANT_FLAGS } from "./commands.ts";
-import { withIdentity } from "./identity-client.ts";
+import { withIdentity } from "./keys.ts";
 
 export async function roleList(call: Call<typeof PLACE_FLAGS>): Promise<undefined> {
   const { workspace } = call.flags;

@@ -58,22 +58,19 @@ export async function judgeSchema({ args, io, json }: Call): Promise<undefined> 
 export function certificateText(view: CertificateView, paint: Paint): string {
   const { certificateId, suiteId, suiteVersion, certificate, gold, issuedBy, costUsd, problems } = view;
   const { report, model, issuedAt, expiresAt } = certificate;
-  const fields = formatFields(
-    {
-      Agreement: `${agreed(report)} of ${formatCount(report.n, "output")}, ${estimate(report.accuracy)}`,
-      Kappa: `${kappaText(report)}${interval(report.kappa.interval)}`,
-      Sensitivity: `${estimate(report.sensitivity)} of ${report.sensitivity.count} that people pass`,
-      Specificity: `${estimate(report.specificity)} of ${report.specificity.count} that people fail`,
-      ...goldFields(gold),
-      Cost: costUsd === undefined || costUsd === 0 ? undefined : `${costUsd} USD`,
-      Certificate: `${certificateId}, by ${printable(issuedBy)} at ${when(issuedAt)}, until ${when(expiresAt)}`,
-    },
-    paint,
-  );
+  const fields = {
+    Agreement: `${agreed(report)} of ${formatCount(report.n, "output")}, ${estimate(report.accuracy)}`,
+    Kappa: `${kappaText(report)}${interval(report.kappa.interval)}`,
+    Sensitivity: `${estimate(report.sensitivity)} of ${report.sensitivity.count} that people pass`,
+    Specificity: `${estimate(report.specificity)} of ${report.specificity.count} that people fail`,
+    ...goldFields(gold),
+    Cost: costUsd === undefined || costUsd === 0 ? undefined : `${costUsd} USD`,
+    Certificate: `${certificateId}, by ${printable(issuedBy)} at ${when(issuedAt)}, until ${when(expiresAt)}`,
+  };
   return [
     `${paint.bold(printable(`${suiteId}@${suiteVersion}`))}  judged by ${printable(model)}`,
     confusionText(report, paint),
-    fields,
+    formatFields(fields, paint),
     verdictText(problems, paint),
   ].join("\n\n");
 }

@@ -1,7 +1,7 @@
 import { Unreadable } from "../../formats/json/exact-json.ts";
 import { payloadToRecord } from "../../formats/tapes/tape.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
-import { describeGateEvent } from "./describe-gate-event.ts";
+import { describeGateEvent, errorText } from "./describe-gate-event.ts";
 import { recordText } from "./describe-record.ts";
 import type { Colour, Io } from "./io.ts";
 import { printable, printableJson, shorten } from "./printable.ts";
@@ -123,9 +123,4 @@ function filled(value: unknown): string {
 
 function withoutNode({ nodeId: _, ...rest }: Payload): Payload {
   return rest;
-}
-
-export function errorText(error: unknown): string {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  return printable(`${code}: ${message}`);
 }

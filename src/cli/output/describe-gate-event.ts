@@ -91,3 +91,8 @@ export function branchNote(data: Payload): string | undefined {
   ];
   return notes.length === 0 ? undefined : printable(notes.join("; "));
 }
+
+export function errorText(error: unknown): string {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return printable(`${code}: ${message}`);
+}

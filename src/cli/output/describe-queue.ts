@@ -17,21 +17,19 @@ export function showQueue(queue: QueueView, paint: Paint): string {
   const counts = (["open", "disputed", "done", "closed"] as const)
     .map((state) => `${items[state]} ${state}`)
     .join(", ");
-  const facts = formatFields(
-    {
-      Queue: queue.queueId,
-      Name: printable(queue.name),
-      About: queue.description && printable(queue.description),
-      State: queue.state === "open" ? paint.green("open") : paint.yellow("closed"),
-      "Takes in": takesIn(queue.query),
-      "Asks for": printable(asksFor(queue)),
-      Reviewers: reviewersText(queue),
-      Adjudicators: queue.adjudicators && printable(selectorText(queue.adjudicators)),
-      Lease: formatDuration(queue.leaseSeconds * 1000),
-      Items: `${counts}${filling ? paint.dim(" (still filling)") : ""}`,
-    },
-    paint,
-  );
+  const fields = {
+    Queue: queue.queueId,
+    Name: printable(queue.name),
+    About: queue.description && printable(queue.description),
+    State: queue.state === "open" ? paint.green("open") : paint.yellow("closed"),
+    "Takes in": takesIn(queue.query),
+    "Asks for": printable(asksFor(queue)),
+    Reviewers: reviewersText(queue),
+    Adjudicators: queue.adjudicators && printable(selectorText(queue.adjudicators)),
+    Lease: formatDuration(queue.leaseSeconds * 1000),
+    Items: `${counts}${filling ? paint.dim(" (still filling)") : ""}`,
+  };
+  const facts = formatFields(fields, paint);
   if (reviewers.length === 0) return facts;
   const rows = reviewers.map(({ reviewer, judged, skipped, leased }) => [
     printable(reviewer),
@@ -88,22 +86,19 @@ function selectorText({ people = [], roles = [], groups = [] }: PrincipalSelecto
 export function showItem(item: QueueItemView, { paint, nowMs }: { paint: Paint; nowMs: number }): string {
   const { mine, final } = item;
   const until = mine?.until === undefined ? undefined : Date.parse(mine.until) - nowMs;
-  return formatFields(
-    {
-      Item: item.itemId,
-      Run: item.runId,
-      Node: item.nodeId && printable(item.nodeId),
-      Event: item.eventId && printable(item.eventId),
-      Workflow: printable(item.workflowId),
-      Agent: item.agentId && printable(item.agentId),
-      State: stateText(item, paint),
-      Yours: until === undefined || until <= 0 ? undefined : `for ${formatDuration(until)}`,
-      Judgments:
-        item.judgments?.map(({ reviewer, value }) => printable(`${reviewer}: ${value}`)).join(", ") || undefined,
-      Final: final === null ? undefined : printable(`${final.value} (${final.by ?? final.how})`),
-    },
-    paint,
-  );
+  const fields = {
+    Item: item.itemId,
+    Run: item.runId,
+    Node: item.nodeId && printable(item.nodeId),
+    Event: item.eventId && printable(item.eventId),
+    Workflow: printable(item.workflowId),
+    Agent: item.agentId && printable(item.agentId),
+    State: stateText(item, paint),
+    Yours: until === undefined || until <= 0 ? undefined : `for ${formatDuration(until)}`,
+    Judgments: item.judgments?.map(({ reviewer, value }) => printable(`${reviewer}: ${value}`)).join(", ") || undefined,
+    Final: final === null ? undefined : printable(`${final.value} (${final.by ?? final.how})`),
+  };
+  return formatFields(fields, paint);
 }
 
 export function stateText({ state, judged, required, round }: QueueItemView, paint: Paint): string {

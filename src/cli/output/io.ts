@@ -120,3 +120,8 @@ async function ask(question: string, input: Readable, output: Writable): Promise
     lines.close();
   }
 }
+
+/** Whether a person says yes to a question; undefined without a terminal. */
+export async function confirmed({ ask }: Pick<Io, "ask">, question: string): Promise<boolean | undefined> {
+  return ask && /^y(es)?$/i.test((await ask(`${question} [y/N] `))?.trim() ?? "");
+}

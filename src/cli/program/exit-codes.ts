@@ -1,5 +1,7 @@
+import { constants } from "node:os";
 import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { Io } from "../output/io.ts";
 
 /** The meaning of every exit code of every command. `docs/cli.md` prints this table. */
 export const EXIT_CODES = {
@@ -25,3 +27,42 @@ export function exitCodeOf(error: unknown): number {
 
 /** Scripts treat these like a server that was away: asking again may succeed. */
 const MAY_WORK_LATER: ReadonlySet<string> = new Set(["unreachable", "unavailable", "internal_error", "rate_limited"]);
+
+/** The exit code of shells for a program that a signal ended: 128 and the number of the signal. */
+const KILLED = 128;
+
+/**
+ * Runs work that a signal aborts. The programs that it started are in process groups of their own, so the signal would not end them.
+ * Resolves with the exit code.
+ */
+export async function interruptible(
+  io: Io,
+  hint: string | (() => string),
+  work: (signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const stop = new AbortController();
+  let by: NodeJS.Signals | undefined;
+  const handlers = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
+    const handler = () => {
+      by ??= signal;
+      stop.abort();
+    };
+    process.on(signal, handler);
+    return [signal, handler] as const;
+  });
+  try {
+    return await work(stop.signal);
+  } catch (error) {
+    if (by === undefined) throw error;
+    io.err(`assay: interrupted. ${typeof hint === "string" ? hint : hint()}`);
+    return KILLED + constants.signals[by];
+  } finally {
+    for (const [signal, handler] of handlers) process.off(signal, handler);
+  }
+}
+
+/** The code and message of an error about one of several things; the next one is tried. Rethrows errors that concern all of them. */
+export function refusalOf(error: unknown): { readonly error: string; readonly message: string } {
+  if (!(error instanceof AppError) || exitCodeOf(error) !== EXIT.invalid) throw error;
+  return { error: error.code, message: error.message };
+}

@@ -31,28 +31,24 @@ function settledText(agreement: QueueAgreement, paint: Paint): string {
     disputedShare === null || disputedInterval === null
       ? "none settled yet"
       : `${percent(disputedShare)} of ${agreed + disputed + adjudicated} (95 %: ${percent(disputedInterval.low)} to ${percent(disputedInterval.high)})`;
-  return formatFields(
-    {
-      Settled: `${agreed} agreed, ${adjudicated} adjudicated, ${disputed} disputed`,
-      "Not agreed": share,
-      Revised: revised > 0 ? String(revised) : undefined,
-      Withdrawn: withdrawn > 0 ? `${withdrawn}, left out` : undefined,
-      Incomplete: complete ? undefined : "the queue has more items than were counted",
-    },
-    paint,
-  );
+  const fields = {
+    Settled: `${agreed} agreed, ${adjudicated} adjudicated, ${disputed} disputed`,
+    "Not agreed": share,
+    Revised: revised > 0 ? String(revised) : undefined,
+    Withdrawn: withdrawn > 0 ? `${withdrawn}, left out` : undefined,
+    Incomplete: complete ? undefined : "the queue has more items than were counted",
+  };
+  return formatFields(fields, paint);
 }
 
 function figuresText(title: string, figures: AgreementFigures, paint: Paint): string {
   const { krippendorff: alpha, fleiss, cohen, morePairs } = figures;
-  const facts = formatFields(
-    {
-      "Judged by two": `${formatCount(figures.items, "item")}, ${figures.agreed} of them alike`,
-      [`Krippendorff's alpha (${alpha.metric})`]: figureText(alpha, formatCount(alpha.ratings, "judgment")),
-      "Fleiss' kappa": figureText(fleiss, formatCount(fleiss.items, "item")),
-    },
-    paint,
-  );
+  const fields = {
+    "Judged by two": `${formatCount(figures.items, "item")}, ${figures.agreed} of them alike`,
+    [`Krippendorff's alpha (${alpha.metric})`]: figureText(alpha, formatCount(alpha.ratings, "judgment")),
+    "Fleiss' kappa": figureText(fleiss, formatCount(fleiss.items, "item")),
+  };
+  const facts = formatFields(fields, paint);
   const rows = cohen.map((pair) => [
     printable(pair.reviewers.join(" and ")),
     String(pair.items),

@@ -15,8 +15,7 @@ import { takeTurn } from "../../reviews/requester/take-turn.ts";
 import { printable } from "../output/printable.ts";
 import { programName } from "../paths.ts";
 import type { Call } from "../program/command.ts";
-import { EXIT } from "../program/exit-codes.ts";
-import { interruptible } from "../program/interruptible.ts";
+import { EXIT, interruptible } from "../program/exit-codes.ts";
 import { answerText, askedJson, endingText, failureText, headline, showAsked, turnJson } from "./answer.ts";
 import type { REVIEW_LOOP_FLAGS, REVIEW_NEXT_FLAGS, REVIEW_START_FLAGS, REVIEW_TURN_FLAGS } from "./commands.ts";
 import {

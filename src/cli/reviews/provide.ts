@@ -12,11 +12,10 @@ import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { ownEnvironment } from "../settings/config.ts";
+import type { WrittenReviewer } from "../settings/setting-formats.ts";
 import { chatModelOf } from "../wiring/review-model.ts";
 import type { REVIEW_PROVIDE_FLAGS } from "./commands.ts";
-
 import { ownReviewerBindings } from "./reviewer-bindings.ts";
-import type { WrittenReviewer } from "./written-reviewer.ts";
 
 export type ProvideCall = Call<typeof REVIEW_PROVIDE_FLAGS>;
 

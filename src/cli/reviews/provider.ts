@@ -8,9 +8,8 @@ import { httpCarrier } from "../../reviews/requester/send-http.ts";
 import type { Retries } from "../../reviews/requester/take-turn.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
 import type { Call } from "../program/command.ts";
-import { ownEnvironment } from "../settings/config.ts";
+import { ownEnvironment, withoutSecrets } from "../settings/config.ts";
 import type { Config } from "../settings/settings.ts";
-import { withoutSecrets } from "../tapes/files/recorder.ts";
 import type { REVIEW_TURN_FLAGS } from "./commands.ts";
 
 type ProviderFlags = Pick<

@@ -37,7 +37,7 @@ describe("who reviews", () => {
 
   test("is refused when a model is bound that cannot be asked", () => {
     expect(() => bound({}, ["deep=model"])).toThrow(/ASSAY_REVIEW_MODEL, or write NAME=model:MODEL/);
-    expect(() => bound({}, ["deep=model:large"])).toThrow(/large is to review.*ASSAY_REVIEW_MODEL_URL/);
+    expect(() => bound({}, ["deep=model:large"])).toThrow(/bound to the model large.*ASSAY_REVIEW_MODEL_URL/);
   });
 
   test("is refused by a host when a program is bound that is not there", () => {
@@ -46,7 +46,7 @@ describe("who reviews", () => {
     expect(usable("sh")).toHaveLength(2);
     expect(usable(process.execPath)).toHaveLength(2);
     for (const missing of ["no-such-program", "./no-such-program", "/bin"]) {
-      expect(() => usable(missing)).toThrow(/own is bound to the program .*not there or cannot be executed/);
+      expect(() => usable(missing)).toThrow(/own is bound to the program .*does not exist or cannot be executed/);
     }
   });
 

@@ -4,9 +4,9 @@ import { type AppError, unusableInput } from "../../protocol/errors.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
 import type { ReviewerBinding } from "../../reviews/reviewers/bound-reviewer.ts";
 import { type Environment, ownEnvironment } from "../settings/config.ts";
+import type { WrittenReviewer } from "../settings/setting-formats.ts";
 import type { Config } from "../settings/settings.ts";
 import { reviewModelOf } from "../wiring/review-model.ts";
-import type { WrittenReviewer } from "./written-reviewer.ts";
 
 /**
  * The reviewers of a server, by name. The default agent is bound as the settings say, else to the model of the settings, else to the rule

@@ -5,7 +5,7 @@ import { unusableInput } from "../../protocol/errors.ts";
 import { AGENT_FILE, opencodeAgentFile } from "../../reviews/opencode-agent.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
 import { writeOutput } from "../files/write-file.ts";
-import type { Io } from "../output/io.ts";
+import { confirmed, type Io } from "../output/io.ts";
 import { printable, shellWord } from "../output/printable.ts";
 import { programName } from "../paths.ts";
 import type { Call } from "../program/command.ts";
@@ -42,13 +42,11 @@ async function place(
   return present === undefined ? "written" : "replaced";
 }
 
-async function mayReplace(file: string, { ask }: Io): Promise<boolean> {
+async function mayReplace(file: string, io: Io): Promise<boolean> {
   const shown = printable(file);
-  if (ask === undefined) {
-    throw unusableInput(`${shown} has other content, and without a terminal it is replaced only with --force`);
-  }
-  const answer = await ask(`${shown} has other content. Replace it? [y/N] `);
-  return /^y(es)?$/i.test(answer?.trim() ?? "");
+  const may = await confirmed(io, `${shown} has other content. Replace it?`);
+  if (may !== undefined) return may;
+  throw unusableInput(`${shown} has other content, and without a terminal it is replaced only with --force`);
 }
 
 const TOOLS = ["opencode"];

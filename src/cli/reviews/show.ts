@@ -100,35 +100,24 @@ export async function reviewStats({ args, flags, json, io }: Call<typeof REVIEW_
 function showFigures(figures: ReviewAnalytics, io: Io): void {
   const { conversations, issued, decided, reraised, oscillating, unknown_rate } = figures;
   const { mean, max } = conversations.rounds_to_convergence;
-  io.out(
-    formatFields(
-      {
-        Reviews: `${conversations.total} (${conversations.open} open, ${conversations.converged} converged, ${conversations.stopped} stopped, ${conversations.failed} failed)`,
-        "Turns to converge": mean === null ? undefined : `${mean} on average, ${max} at most`,
-        Remarks: `${formatCount(issued, "remark")}, ${decided} decided (${percent(figures.coverage)})`,
-        Accepted: `${figures.accepted} (${percent(figures.acceptance_rate)}; ${percent(figures.weighted_rate)} with partial ones at half)`,
-        Partial: String(figures.partial),
-        Rejected: String(figures.rejected),
-        "Made again": reraised === 0 ? undefined : `${reraised} after they had been accepted`,
-        "Come and go": oscillating === 0 ? undefined : formatCount(oscillating, "remark"),
-        "Back and forth": conversations.oscillated === 0 ? undefined : formatCount(conversations.oscillated, "review"),
-        Forgotten: unknown_rate
-          ? `${percent(unknown_rate)} of decisions were about remarks the provider did not know`
-          : undefined,
-      },
-      io.paint,
-    ),
-  );
-  section(
-    "REVIEWER",
-    figures.by_reviewer.map((one) => [one.reviewer, one] as const),
-    io,
-  );
-  section(
-    "ASPECT",
-    figures.by_aspect.map((one) => [one.aspect || "(none)", one] as const),
-    io,
-  );
+  const { total, open, converged, stopped, failed, oscillated } = conversations;
+  const fields = {
+    Reviews: `${total} (${open} open, ${converged} converged, ${stopped} stopped, ${failed} failed)`,
+    "Turns to converge": mean === null ? undefined : `${mean} on average, ${max} at most`,
+    Remarks: `${formatCount(issued, "remark")}, ${decided} decided (${percent(figures.coverage)})`,
+    Accepted: `${figures.accepted} (${percent(figures.acceptance_rate)}; ${percent(figures.weighted_rate)} with partial ones at half)`,
+    Partial: String(figures.partial),
+    Rejected: String(figures.rejected),
+    "Made again": reraised === 0 ? undefined : `${reraised} after they had been accepted`,
+    "Come and go": oscillating === 0 ? undefined : formatCount(oscillating, "remark"),
+    "Back and forth": oscillated === 0 ? undefined : formatCount(oscillated, "review"),
+    Forgotten: unknown_rate
+      ? `${percent(unknown_rate)} of decisions were about remarks the provider did not know`
+      : undefined,
+  };
+  io.out(formatFields(fields, io.paint));
+  section("REVIEWER", figures.by_reviewer, ({ reviewer }) => reviewer, io);
+  section("ASPECT", figures.by_aspect, ({ aspect }) => aspect || "(none)", io);
   if (figures.by_reason.length === 0) return;
   const rows = figures.by_reason.map((one) => [printable(one.reason_code), String(one.rejected), String(one.reraised)]);
   io.out(`\n${formatTable(["REASON", "REJECTED", "MADE AGAIN"], rows, io.paint)}`);
@@ -136,9 +125,14 @@ function showFigures(figures: ReviewAnalytics, io: Io): void {
 
 const NAME_CHARACTERS = 48;
 
-function section(heading: string, rows: readonly (readonly [string, DecisionFigures])[], io: Io): void {
-  const cells = rows.map(([name, one]) => [
-    shorten(printable(name), NAME_CHARACTERS),
+function section<F extends DecisionFigures>(
+  heading: string,
+  rows: readonly F[],
+  name: (one: F) => string,
+  io: Io,
+): void {
+  const cells = rows.map((one) => [
+    shorten(printable(name(one)), NAME_CHARACTERS),
     ...[one.issued, one.decided, one.accepted, one.partial, one.rejected, one.reraised].map(String),
     percent(one.acceptance_rate),
   ]);

@@ -6,8 +6,7 @@ import { connect, readUpTo } from "../client/client.ts";
 import { instantArgument } from "../files/arguments.ts";
 import { refuseExisting, writeWhole } from "../files/write-file.ts";
 import { formatAgo, formatBetween, formatCount } from "../output/amount.ts";
-import { errorText } from "../output/describe-event.ts";
-import { branchNote, subjectOf } from "../output/describe-gate-event.ts";
+import { branchNote, errorText, subjectOf } from "../output/describe-gate-event.ts";
 import type { Io, Paint } from "../output/io.ts";
 import { printable, printableJson, shorten } from "../output/printable.ts";
 import { formatFields, formatTable, paintStatus, printList } from "../output/table.ts";
@@ -54,24 +53,22 @@ export async function runShow({ args: [runId = ""], json, config, io }: Call): P
 export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string {
   const { startedAt, completedAt } = run;
   const took = startedAt && completedAt ? ` (took ${formatBetween(startedAt, completedAt)})` : "";
-  const facts = formatFields(
-    {
-      Run: run.runId,
-      Workflow: printable(run.workflowId),
-      Status: paintStatus(run.status, paint),
-      Started: startedAt && `${startedAt} (${formatAgo(startedAt, nowMs)})`,
-      Ended: completedAt && `${completedAt}${took}`,
-      Owner:
-        run.owner && printable([run.owner.tenant, run.owner.workspace, run.owner.principal].filter(Boolean).join("/")),
-      Tags: run.tags?.length ? printable(run.tags.join(", ")) : undefined,
-      Metadata: metadataText(run),
-      "Forked from": forkedFrom(run),
-      "Came as": cameAs(run),
-      Parent: run.parentRunId && `${run.parentRunId} (node ${printable(run.parentNodeId ?? "")})`,
-      Error: run.error && paint.red(errorText(run.error)),
-    },
-    paint,
-  );
+  const fields = {
+    Run: run.runId,
+    Workflow: printable(run.workflowId),
+    Status: paintStatus(run.status, paint),
+    Started: startedAt && `${startedAt} (${formatAgo(startedAt, nowMs)})`,
+    Ended: completedAt && `${completedAt}${took}`,
+    Owner:
+      run.owner && printable([run.owner.tenant, run.owner.workspace, run.owner.principal].filter(Boolean).join("/")),
+    Tags: run.tags?.length ? printable(run.tags.join(", ")) : undefined,
+    Metadata: metadataText(run),
+    "Forked from": forkedFrom(run),
+    "Came as": cameAs(run),
+    Parent: run.parentRunId && `${run.parentRunId} (node ${printable(run.parentNodeId ?? "")})`,
+    Error: run.error && paint.red(errorText(run.error)),
+  };
+  const facts = formatFields(fields, paint);
   const parts = [
     facts,
     interrupts(run, paint, nowMs),

@@ -6,8 +6,6 @@ import { assignments, jsonObject } from "../files/arguments.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { RUN_FORK_FLAGS, RUN_START_FLAGS } from "./commands.ts";
-import { followRun, verdictOf, watch } from "./follow.ts";
-import { showRun } from "./show.ts";
 
 export async function runStart(call: Call<typeof RUN_START_FLAGS>): Promise<number> {
   const { flags, io, json, config } = call;
@@ -17,9 +15,11 @@ export async function runStart(call: Call<typeof RUN_START_FLAGS>): Promise<numb
 
   if (flags.watch) {
     if (!json) io.err(runId);
-    return watch(client, runId, { io, json, all: false });
+    return (await import("./follow.ts")).watch(client, runId, { io, json, all: false });
   }
   if (flags.wait) {
+    const { followRun, verdictOf } = await import("./follow.ts");
+    const { showRun } = await import("./show.ts");
     const end = await followRun(client, { runId, mode: "updates", onEvent: () => {}, signal: io.outClosed });
     const snapshot = await client.runs.get(runId);
     io.out(json ? JSON.stringify(snapshot) : showRun(snapshot, io, Date.now()));
@@ -55,7 +55,7 @@ export async function runFork(call: Call<typeof RUN_FORK_FLAGS>): Promise<number
   const { runId } = forked;
   if (flags.watch) {
     if (!json) io.err(runId);
-    return watch(client, runId, { io, json, all: false });
+    return (await import("./follow.ts")).watch(client, runId, { io, json, all: false });
   }
   // The id alone, so that a script can take it: RUN=$(assay run fork …).
   io.out(json ? JSON.stringify(forked) : runId);

@@ -1,5 +1,5 @@
 import { defined } from "../../protocol/defined.ts";
-import { AppError, unusableInput } from "../../protocol/errors.ts";
+import { unusableInput } from "../../protocol/errors.ts";
 import type {
   BulkCancelResponse,
   CancelRunsRequest,
@@ -8,10 +8,10 @@ import type {
 } from "../../protocol/runs/api.ts";
 import { type Client, connect } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";
-import type { Io } from "../output/io.ts";
+import { confirmed, type Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import type { Call, FlagValues } from "../program/command.ts";
-import { EXIT, exitCodeOf } from "../program/exit-codes.ts";
+import { EXIT, refusalOf } from "../program/exit-codes.ts";
 import type { RUN_CANCEL_FLAGS, RUN_DELETE_FLAGS, RUN_PAUSE_FLAGS, RUN_RESUME_FLAGS } from "./commands.ts";
 
 /** The most runs that one request may name. */
@@ -119,7 +119,7 @@ export async function runDelete({ args, flags, json, config, io }: Call<typeof R
 
 interface Deletion extends Partial<DeleteRunResponse> {
   readonly runId: string;
-  readonly error?: { readonly error: string; readonly message: string };
+  readonly error?: ReturnType<typeof refusalOf>;
 }
 
 /** Deletes one run. A run that cannot be deleted is reported and the next one is tried; a refused key ends the command. */
@@ -127,18 +127,15 @@ async function deleteOne(client: Client, runId: string): Promise<Deletion> {
   try {
     return await client.runs.delete(runId);
   } catch (error) {
-    if (!(error instanceof AppError) || exitCodeOf(error) !== EXIT.invalid) throw error;
-    return { runId, error: { error: error.code, message: error.message } };
+    return { runId, error: refusalOf(error) };
   }
 }
 
-async function isSure({ ask }: Io, runIds: readonly string[]): Promise<boolean> {
-  if (ask === undefined) {
-    throw unusableInput("deletion cannot be confirmed without a terminal; confirm it with --yes");
-  }
+async function isSure(io: Io, runIds: readonly string[]): Promise<boolean> {
   const what = runIds.length === 1 ? printable(runIds[0] ?? "") : formatCount(runIds.length, "run");
-  const answer = await ask(`Delete ${what} for good, with everything about it? [y/N] `);
-  return /^y(es)?$/i.test(answer?.trim() ?? "");
+  const sure = await confirmed(io, `Delete ${what} for good, with everything about it?`);
+  if (sure !== undefined) return sure;
+  throw unusableInput("deletion cannot be confirmed without a terminal; confirm it with --yes");
 }
 
 function describe({ runId, deletedRuns = [], annotations = 0 }: Deletion): string {

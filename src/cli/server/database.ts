@@ -5,10 +5,18 @@ import { AppError, unusableInput } from "../../protocol/errors.ts";
 import type { Store } from "../../store/port/store.ts";
 import type { Tables } from "../../store/schema/tables.ts";
 import { databasePath, makeDatabaseFile } from "../../store/sqlite/database-path.ts";
+import type { Call } from "../program/command.ts";
 import type { Config } from "../settings/settings.ts";
 
 /** The settings that name the database. */
 export type DatabaseConfig = Pick<Config, "data" | "databaseUrl">;
+
+/** Whether the flags of a call name a database to open, and not a server. */
+export function opensDatabase(given: Call["given"]): boolean {
+  const direct = given.has("data") || given.has("databaseUrl");
+  if (!direct || !(given.has("url") || given.has("key"))) return direct;
+  throw unusableInput("use either --url and --key, or --data or --database-url, not both");
+}
 
 /** Opens the store. Only the adapter of the database is loaded. */
 export async function openStore(config: DatabaseConfig): Promise<Store> {

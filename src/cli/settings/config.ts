@@ -61,6 +61,12 @@ export function ownEnvironment(): Environment {
   return process.env;
 }
 
+/** The variables of an environment without those of secret settings, for programs that are not part of Assay. */
+export function withoutSecrets(env: Environment): Record<string, string | undefined> {
+  const secrets = SETTING_NAMES.filter((name) => "secret" in SETTINGS[name]).map(environmentNameOf);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)));
+}
+
 /** The settings when nothing is set anywhere. */
 export function defaultConfig(cwd = process.cwd()): Config {
   return Object.freeze(Object.fromEntries(SETTING_NAMES.map((name) => [name, defaultOf(name, cwd)]))) as Config;

@@ -1,19 +1,13 @@
-import { bytes, count, folders, inGroup, ms, off, port, seconds, url } from "./setting.ts";
+import { bytes, count, folders, inGroup, ms, off, path, port, seconds, secret, text, url } from "./setting.ts";
 
 /** What a host does, and who asks it: rows of the table in `settings.ts`. */
 export const AGENT_SETTINGS = inGroup("Agents", {
-  agents: {
-    type: "path",
-    value: "FILE",
-    summary: "A JSON file that says how agents are called: by which model, program, endpoint or script.",
-  },
+  agents: path("FILE", "A JSON file that says how agents are called: by which model, program, endpoint or script."),
   packs: folders("Folders of agent packs, each a folder or an archive, that are installed for every tenant at start."),
-  publisherKeys: {
-    type: "path",
-    value: "FILE",
-    summary:
-      "A JSON file of the public keys that packs may be signed with; a pack that none of them signed is refused.",
-  },
+  publisherKeys: path(
+    "FILE",
+    "A JSON file of the public keys that packs may be signed with; a pack that none of them signed is refused.",
+  ),
   allowUnsigned: off("Install packs without a signature too; a signature that does not fit is refused all the same."),
   toolsUrl: url(
     "The address under which HTTP agents on other machines reach the tool gateway of this process, such as that of a proxy or tunnel; without it they are offered no tools.",
@@ -23,12 +17,10 @@ export const AGENT_SETTINGS = inGroup("Agents", {
     "The loopback port of the tool gateway, for a proxy or tunnel that leads to it; 0 takes a free one.",
   ),
   maxTasksPerSuite: count(10_000, "Tasks an evaluation may have at most.", { max: 100_000 }),
-  maxCostUsdPerSuite: {
-    type: "text",
-    value: "USD",
-    summary:
-      "The most that an evaluation may spend, in US dollars; it is stopped when it has. Without it there is no cap.",
-  },
+  maxCostUsdPerSuite: text(
+    "USD",
+    "The most that an evaluation may spend, in US dollars; it is stopped when it has. Without it there is no cap.",
+  ),
   evalConcurrency: count(
     4,
     "Tasks of an evaluation that run at the same time, unless its start names another number.",
@@ -45,13 +37,10 @@ export const AGENT_SETTINGS = inGroup("Agents", {
 const YEAR_SECONDS = 31_536_000;
 
 export const GATE_SETTINGS = inGroup("Gates", {
-  tokenKeys: {
-    type: "text",
-    secret: true,
-    value: "LIST",
-    summary:
-      "Keys of interrupt tokens as KID:SECRET,…: the first signs, all verify; without it one is kept in the database; rather set in the environment.",
-  },
+  tokenKeys: secret(
+    "LIST",
+    "Keys of interrupt tokens as KID:SECRET,…: the first signs, all verify; without it one is kept in the database; rather set in the environment.",
+  ),
   gateTimeout: seconds(0, "When an approval that sets no time limit of its own counts as rejected; 0 is never.", {
     min: 0,
     max: YEAR_SECONDS,
@@ -70,11 +59,10 @@ export const GATE_SETTINGS = inGroup("Gates", {
     summary: "Take relayed votes only for principals that have a key here; not with --conformance-seams.",
     off: "Take relayed votes for any name that a relay gives.",
   },
-  trustedRelays: {
-    type: "text",
-    value: "LIST",
-    summary: "Relays whose votes for people count toward minHumans, as TENANT/PRINCIPAL,…; none unless given.",
-  },
+  trustedRelays: text(
+    "LIST",
+    "Relays whose votes for people count toward minHumans, as TENANT/PRINCIPAL,…; none unless given.",
+  ),
 });
 
 export const WEBHOOK_SETTINGS = inGroup("Webhooks", {
@@ -119,31 +107,25 @@ export const REVIEW_SETTINGS = inGroup("Reviews", {
     summary:
       "The reviewer behind a name: NAME=builtin, NAME=model, NAME=model:MODEL or NAME=command:PROGRAM ARG…; may be repeated, and is separated by semicolons in the environment.",
   },
-  reviewerEnv: {
-    type: "text",
-    value: "NAMES",
-    summary:
-      "Variables, separated by commas, that programs which review for this server see besides PATH, HOME, LANG, TZ and TMPDIR.",
-  },
+  reviewerEnv: text(
+    "NAMES",
+    "Variables, separated by commas, that programs which review for this server see besides PATH, HOME, LANG, TZ and TMPDIR.",
+  ),
   reviewerTimeoutMs: ms(
     240_000,
     "How long a reviewer may take for one turn; then it is ended, and the answer is INTERNAL_ERROR.",
     { min: 1, max: 3_600_000 },
   ),
-  reviewModel: {
-    type: "text",
-    value: "MODEL",
-    summary:
-      "The model that reviews as qualitative-reviewer; without it a check by fixed rules answers, which needs no network and is no review.",
-  },
+  reviewModel: text(
+    "MODEL",
+    "The model that reviews as qualitative-reviewer; without it a check by fixed rules answers, which needs no network and is no review.",
+  ),
   reviewModelUrl: url(
     "Where that model is served in the OpenAI-compatible chat format, such as http://127.0.0.1:11434/v1; artifacts are sent there.",
   ),
   reviewModelKeyEnv: {
-    type: "text",
+    ...text("NAME", "The environment variable that holds the API key of the model; keys are taken from nowhere else."),
     default: "ASSAY_REVIEW_MODEL_KEY",
-    value: "NAME",
-    summary: "The environment variable that holds the API key of the model; keys are taken from nowhere else.",
   },
   reviewModelTimeoutMs: ms(120_000, "How long the model may take for one answer.", { min: 100, max: 3_600_000 }),
   reviewModelAttempts: count(
@@ -155,16 +137,10 @@ export const REVIEW_SETTINGS = inGroup("Reviews", {
 
 export const CLIENT_SETTINGS = inGroup("Client", {
   url: { ...url("The server that client commands talk to."), default: "http://127.0.0.1:4100" },
-  key: {
-    type: "text",
-    secret: true,
-    value: "KEY",
-    summary: "The API key of client commands; rather set in the environment, since others can see command lines.",
-  },
+  key: secret(
+    "KEY",
+    "The API key of client commands; rather set in the environment, since others can see command lines.",
+  ),
   timeoutMs: ms(30_000, "How long a client command waits for an answer.", { min: 1 }),
-  author: {
-    type: "text",
-    value: "ID",
-    summary: "The author that `tape annotate` writes to annotations of tapes; without it none is named.",
-  },
+  author: text("ID", "The author that `tape annotate` writes to annotations of tapes; without it none is named."),
 });

@@ -1,13 +1,11 @@
 import { CAPABILITIES } from "../../protocol/operation.ts";
-import { bytes, count, DAY_MS, folders, inGroup, ms, off, port, seconds, url } from "./setting.ts";
+import { bytes, count, DAY_MS, folders, inGroup, ms, off, path, port, seconds, secret, text, url } from "./setting.ts";
 
 /** How a process runs: rows of the table in `settings.ts`. */
 export const SERVER_SETTINGS = inGroup("Server", {
   host: {
-    type: "text",
+    ...text("ADDRESS", "The address to listen on; anything but loopback belongs behind a proxy that speaks TLS."),
     default: "127.0.0.1",
-    value: "ADDRESS",
-    summary: "The address to listen on; anything but loopback belongs behind a proxy that speaks TLS.",
   },
   port: port(4100, "The port to listen on; 0 takes a free one, which the ready line names."),
   console: { type: "flag", default: true, summary: "Serve the web console.", off: "Serve no web console." },
@@ -19,13 +17,10 @@ export const SERVER_SETTINGS = inGroup("Server", {
     summary: "Capabilities to switch off; they leave discovery and their routes answer as the protocol says.",
   },
   conformanceSeams: off("Serve the routes of the conformance suite; never in production."),
-  canarySecret: {
-    type: "text",
-    secret: true,
-    value: "TEXT",
-    summary:
-      "The secret that `conformance.secret.echo` finds; only with --conformance-seams, and rather set in the environment.",
-  },
+  canarySecret: secret(
+    "TEXT",
+    "The secret that `conformance.secret.echo` finds; only with --conformance-seams, and rather set in the environment.",
+  ),
   logLevel: {
     type: "choice",
     default: "info",
@@ -37,21 +32,17 @@ export const SERVER_SETTINGS = inGroup("Server", {
   otlpEndpoint: url(
     "Where judgments are exported to over OTLP/HTTP, such as http://127.0.0.1:4318; without it none are.",
   ),
-  otlpHeaders: {
-    type: "text",
-    secret: true,
-    value: "LIST",
-    summary: "Headers of the export as NAME=VALUE,…, values percent-encoded; rather set in the environment.",
-  },
+  otlpHeaders: secret(
+    "LIST",
+    "Headers of the export as NAME=VALUE,…, values percent-encoded; rather set in the environment.",
+  ),
   otlpContent: off("Export what people wrote too: notes, corrections and labels; otherwise ratings and kinds alone."),
 });
 
 export const STORAGE_SETTINGS = inGroup("Storage", {
   data: {
-    type: "path",
+    ...path("DIR", "The folder of the SQLite database, made when it is missing; unused with a database URL."),
     default: ".assay",
-    value: "DIR",
-    summary: "The folder of the SQLite database, made when it is missing; unused with a database URL.",
   },
   databaseUrl: {
     ...url("A PostgreSQL in place of SQLite: postgres://user:password@host/database; rather set in the environment."),
@@ -60,11 +51,10 @@ export const STORAGE_SETTINGS = inGroup("Storage", {
   workflows: folders("Folders whose *.json files are registered as workflows for every tenant at start."),
   suites: folders("Folders whose *.json files are kept as eval suites for every tenant at start."),
   strict: off("Do not start when a workflow, suite or pack cannot be registered, instead of skipping it."),
-  keys: {
-    type: "path",
-    value: "FILE",
-    summary: "A JSON file of API keys that exist after every start; without it the first start makes an owner key.",
-  },
+  keys: path(
+    "FILE",
+    "A JSON file of API keys that exist after every start; without it the first start makes an owner key.",
+  ),
   runRetentionDays: count(
     0,
     "How many days a run is kept after its end, unless its workflow has a setting of its own (settings.retentionDays); 0 is for ever.",
@@ -178,18 +168,15 @@ export const LIMIT_SETTINGS = inGroup("Limits", {
 });
 
 export const AUDIT_SETTINGS = inGroup("Audit", {
-  auditKey: {
-    type: "path",
-    value: "FILE",
-    summary: "The Ed25519 private key (PEM) that signs audit checkpoints; without it one is kept in the database.",
-  },
-  auditAnchor: {
-    type: "path",
-    value: "DIR",
-    summary:
-      "The folder that remembers the last signed audit entry of each tenant, so that nothing behind it is signed; " +
+  auditKey: path(
+    "FILE",
+    "The Ed25519 private key (PEM) that signs audit checkpoints; without it one is kept in the database.",
+  ),
+  auditAnchor: path(
+    "DIR",
+    "The folder that remembers the last signed audit entry of each tenant, so that nothing behind it is signed; " +
       "with --audit-key, that file's name and .anchors unless set.",
-  },
+  ),
   auditCheckpointEntries: count(1000, "Audit entries after which a checkpoint is signed.", { max: 100_000 }),
   auditCheckpointSeconds: seconds(300, "Time after which new audit entries are covered by a checkpoint in any case.", {
     max: 86_400,
@@ -197,11 +184,8 @@ export const AUDIT_SETTINGS = inGroup("Audit", {
   auditRootUrl: url(
     "Where each signed root of an audit log is sent, so that a copy is kept elsewhere; needs --audit-root-secret.",
   ),
-  auditRootSecret: {
-    type: "text",
-    secret: true,
-    value: "SECRET",
-    summary:
-      "The secret that signs messages to --audit-root-url, 16 characters or more; rather set in the environment.",
-  },
+  auditRootSecret: secret(
+    "SECRET",
+    "The secret that signs messages to --audit-root-url, 16 characters or more; rather set in the environment.",
+  ),
 });

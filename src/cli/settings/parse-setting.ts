@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { closestTo } from "../../protocol/closest-to.ts";
-import { parseReviewers } from "../reviews/written-reviewer.ts";
 import type { Setting } from "./setting.ts";
-import { otlpHeaders, otlpUrl, parseTokenKeys, parseTrustedRelays } from "./setting-formats.ts";
+import { otlpHeaders, otlpUrl, parseReviewers, parseTokenKeys, parseTrustedRelays } from "./setting-formats.ts";
 import { type SettingName, settingNamed } from "./settings.ts";
 
 /**

@@ -12,7 +12,7 @@ type SettingRow =
   /** Relative to the folder of the config file that names it, else to the working directory. */
   | (Row & { readonly type: "path"; readonly default?: string })
   | (Row & { readonly type: "paths"; readonly default: readonly string[] })
-  /** See `written-reviewer.ts`; paths of programs are relative like those of `path`. */
+  /** See `parseReviewers`; paths of programs are relative like those of `path`. */
   | (Row & { readonly type: "reviewers"; readonly default: readonly string[] });
 
 export interface IntegerRow extends Row {
@@ -74,7 +74,10 @@ export const count = integers({ min: 1, max: MAX, value: "N" });
 export const bytes = integers({ unit: "bytes", min: 1024, max: 2 ** 30, value: "BYTES" });
 export const port = integers({ min: 0, max: 65_535, value: "PORT" });
 
+export const text = (value: string, summary: string) => ({ type: "text", value, summary }) as const;
+export const secret = (value: string, summary: string) => ({ ...text(value, summary), secret: true }) as const;
+export const url = (summary: string) => text("URL", summary);
+export const path = (value: string, summary: string) => ({ type: "path", value, summary }) as const;
+export const folders = (summary: string) => ({ type: "paths", default: [], value: "DIR", summary }) as const;
 /** A switch that is off by default. */
 export const off = (summary: string) => ({ type: "flag", default: false, summary }) as const;
-export const url = (summary: string) => ({ type: "text", value: "URL", summary }) as const;
-export const folders = (summary: string) => ({ type: "paths", default: [], value: "DIR", summary }) as const;

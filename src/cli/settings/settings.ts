@@ -1,4 +1,3 @@
-import type { WrittenReviewer } from "../reviews/written-reviewer.ts";
 import {
   AGENT_SETTINGS,
   CLIENT_SETTINGS,
@@ -8,6 +7,7 @@ import {
 } from "./feature-settings.ts";
 import { AUDIT_SETTINGS, LIMIT_SETTINGS, SERVER_SETTINGS, STORAGE_SETTINGS, WORK_SETTINGS } from "./host-settings.ts";
 import type { Setting } from "./setting.ts";
+import type { WrittenReviewer } from "./setting-formats.ts";
 
 /**
  * Every setting, once. `--help`, `docs/configuration.md` and `config.ts` read these rows; a test compares them.

@@ -8,7 +8,7 @@ import { AppError, unusableInput } from "../../protocol/errors.ts";
 import type { SuiteInfo } from "../../protocol/evals/suite-api.ts";
 import { writeWhole } from "../files/write-file.ts";
 import { formatCount } from "../output/amount.ts";
-import type { Io } from "../output/io.ts";
+import { confirmed, type Io } from "../output/io.ts";
 import { printable, shellWord } from "../output/printable.ts";
 import { programName } from "../paths.ts";
 import type { Call } from "../program/command.ts";
@@ -128,11 +128,8 @@ function problemText(name: string, { severity, path, problem, fix, line, column 
 export async function suiteInit({ args, flags, json, io }: Call<typeof INIT_SUITE_FLAGS>): Promise<undefined> {
   const [file = "suite.json"] = args;
   const suite = starterSuite(flags.id === undefined ? undefined : checkedId(flags.id));
-  if (existsSync(file) && !flags.force) {
-    const answer = await io.ask?.(`${printable(file)} exists. Replace it? [y/N] `);
-    if (!/^y(es)?$/i.test(answer?.trim() ?? "")) {
-      throw unusableInput(`${file} exists and was left alone; use --force or another name`);
-    }
+  if (existsSync(file) && !flags.force && !(await confirmed(io, `${printable(file)} exists. Replace it?`))) {
+    throw unusableInput(`${file} exists and was not replaced; use --force or another name`);
   }
   makeFolder(dirname(file));
   await writeWhole(file, [`${JSON.stringify(suite, null, 2)}\n`]);

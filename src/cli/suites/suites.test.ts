@@ -118,7 +118,7 @@ describe("assay suite init", () => {
   test("replaces a file only with --force or when the question is answered with y", async () => {
     const file = join(tempDir(), "mine.json");
     writeFileSync(file, "mine");
-    expect(await assay(["init", file])).toMatchObject({ code: 2, err: expect.stringContaining("was left alone") });
+    expect(await assay(["init", file])).toMatchObject({ code: 2, err: expect.stringContaining("was not replaced") });
     const asked: string[] = [];
     const answering = (answer: string | undefined) => ({
       ask: async (question: string) => {

@@ -35,8 +35,9 @@ export async function tapeAnnotate(call: AnnotateCall): Promise<undefined> {
   const request = rowRequest(flags, config.author);
   const seen = await readEvents(tape, request, io);
   const files = { tape, sidecar, near: seen.near };
+  const wanted = { id: request.supersedes, event: request.event === "last" ? undefined : request.event };
   const add = async (write: boolean) => {
-    const state = await sidecarState(sidecar, seen.facts, wantedOf(request), io);
+    const state = await sidecarState(sidecar, seen.facts, wanted, io);
     const decided = decideRow(request, state, seen.facts, files, new Date().toISOString());
     refuseObjections(decided, flags.force);
     const text = textFor(decided, state, tape, seen.facts);
@@ -50,12 +51,8 @@ export async function tapeAnnotate(call: AnnotateCall): Promise<undefined> {
   return report(call, sidecar, await withFileLock(sidecar, () => add(true)));
 }
 
-interface SeenTape {
-  readonly facts: TapeFacts;
-  readonly near: string | undefined;
-}
-
-async function readEvents(path: string, { event }: RowRequest, io: Progress): Promise<SeenTape> {
+/** The facts of a tape, and the events next to the wanted one. */
+async function readEvents(path: string, { event }: RowRequest, io: Progress) {
   const seqs = new SeqSet();
   const digest = await TapeDigest.start();
   const near = typeof event === "bigint" ? new NearEvents(event) : undefined;
@@ -65,10 +62,6 @@ async function readEvents(path: string, { event }: RowRequest, io: Progress): Pr
     near?.take(record);
   });
   return { facts: { seqs, digest: digest.hex() }, near: near?.text() };
-}
-
-function wantedOf({ supersedes, event }: RowRequest) {
-  return { id: supersedes, event: typeof event === "bigint" ? event : undefined };
 }
 
 function refuseObjections({ objections }: DecidedRow, force: boolean): void {

@@ -1,5 +1,4 @@
 import { type Json, JsonObject, readJson } from "../../formats/json/exact-json.ts";
-import { TapeDigest } from "../../formats/tapes/digest.ts";
 import { readTape } from "../../formats/tapes/read-tape.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import { printRow, printSidecarHeader } from "../../formats/tapes/sidecar/sidecar.ts";
@@ -41,6 +40,7 @@ function* withHeader(header: string, body: Spool): Generator<string> {
 
 export async function printDigest({ args, json, io }: Call): Promise<undefined> {
   const [path = ""] = args;
+  const { TapeDigest } = await import("../../formats/tapes/digest.ts");
   const digest = await TapeDigest.start();
   let records = 0;
   await readTape(path, watchedBytes(path, io), (record) => {

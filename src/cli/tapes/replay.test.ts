@@ -6,7 +6,7 @@ import { recordedIo } from "../../testing/recorded-io.ts";
 import { aRow, aSidecarHeader, aTape, sidecarText, tapeText } from "../../testing/tape-files.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { main } from "../main.ts";
-import { recorderEnvironment } from "./files/recorder.ts";
+import { recorderEnvironment } from "./replay.ts";
 
 /** A program that does what is said here; it prints nothing, since its output is that of the tests. */
 function program(source: string): string[] {

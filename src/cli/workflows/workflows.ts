@@ -1,16 +1,15 @@
-import { AppError } from "../../protocol/errors.ts";
 import type { RegisterWorkflowResponse } from "../../protocol/workflows/api.ts";
 import { connect } from "../client/client.ts";
 import { readText } from "../files/arguments.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable, printList } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
-import { EXIT, exitCodeOf } from "../program/exit-codes.ts";
+import { EXIT, refusalOf } from "../program/exit-codes.ts";
 import { orNearest, workflowIds } from "../program/nearest-name.ts";
 
 type Result =
   | ({ readonly file: string; readonly ok: true } & RegisterWorkflowResponse)
-  | { readonly file: string; readonly ok: false; readonly error: { readonly error: string; readonly message: string } };
+  | { readonly file: string; readonly ok: false; readonly error: ReturnType<typeof refusalOf> };
 
 /** Tries every file, so that one call shows all errors; a refused key or an unreachable server ends the command. */
 export async function workflowRegister({ args, json, config, io }: Call): Promise<number> {
@@ -20,8 +19,8 @@ export async function workflowRegister({ args, json, config, io }: Call): Promis
     try {
       results.push({ file, ok: true, ...(await client.workflows.register(readText(file, file))) });
     } catch (error) {
-      if (!(error instanceof AppError) || exitCodeOf(error) !== EXIT.invalid) throw error;
-      results.push({ file, ok: false, error: { error: error.code, message: withoutName(error.message, file) } });
+      const refusal = refusalOf(error);
+      results.push({ file, ok: false, error: { ...refusal, message: withoutName(refusal.message, file) } });
     }
   }
   const registered = results.filter((result) => result.ok);
