@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { AppError } from "../../protocol/errors.ts";
 import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.ts";
 import { SCOPES_BY_NAME } from "../../protocol/identity/scopes.ts";
 import { matches, type Static, Type } from "../../protocol/schema.ts";
@@ -24,18 +25,31 @@ type KeyOrigin = Static<typeof KeyOrigin>;
 const KIND = "key-origin";
 
 export interface StoredOrigin {
-  readonly document: Document;
+  readonly document: Pick<Document, "tenant" | "key" | "revision">;
   readonly origin: KeyOrigin;
 }
+
+/** Documents that are in memory at once: a principal may have thousands of keys. */
+const ORIGINS_AT_ONCE = 500;
 
 export async function originsOf(
   store: Pick<Store, "readDocuments">,
   tenant: string,
   keyIds: readonly string[],
 ): Promise<ReadonlyMap<string, StoredOrigin>> {
-  if (keyIds.length === 0) return new Map();
-  const found = await store.readDocuments(tenant, KIND, keyIds);
-  return new Map(found.map((document) => [document.key, { document, origin: originIn(document) }]));
+  const found = new Map<string, StoredOrigin>();
+  // Keys of one principal by one maker have the same origin, which is kept once.
+  const known = new Map<string, KeyOrigin>();
+  for (let i = 0; i < keyIds.length; i += ORIGINS_AT_ONCE) {
+    if (i > 0) await nextTurn();
+    for (const document of await store.readDocuments(tenant, KIND, keyIds.slice(i, i + ORIGINS_AT_ONCE))) {
+      const { key, revision, body } = document;
+      const origin = known.get(body) ?? originIn(document);
+      known.set(body, origin);
+      found.set(key, { document: { tenant, key, revision }, origin });
+    }
+  }
+  return found;
 }
 
 /** Fails closed: an origin that cannot be read is an error, not a key without makers. */
@@ -106,9 +120,12 @@ interface NewKey {
   readonly scopes: readonly string[];
 }
 
+/** Principals that made each other's keys without an owner's word: all of them are read with each key at the end of such a chain. */
+const MAKERS_MAX = 8;
+
 /**
  * The document to write with a new key. A key for oneself has the makers of the key it was made with; one that may relay votes
- * has its maker too, so that an owner cannot give himself the votes of others.
+ * has its maker too, so that an owner cannot give himself the votes of others. Throws `forbidden` where the chain of makers gets too long.
  */
 export async function originWrite(
   store: Pick<Store, "readDocuments">,
@@ -120,6 +137,10 @@ export async function originWrite(
   const inherited = await makersOf(store, caller);
   const isOwn = principal === caller.principal && !scopes.some((scope) => SCOPES_BY_NAME.has(scope));
   const makers = isOwn ? inherited : [...new Set([caller.principal, ...inherited])];
+  if (makers.length > MAKERS_MAX) {
+    const problem = `${MAKERS_MAX} principals made the keys of each other up to this one, and no owner confirmed any of them; let another owner confirm ${caller.principal} first`;
+    throw new AppError("forbidden", { problem, limit: MAKERS_MAX });
+  }
   return makers.length === 0 ? undefined : put(tenant, keyId, { principal, makers: [...makers] }, 0, atMs);
 }
 
