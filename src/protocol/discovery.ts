@@ -3,7 +3,7 @@ import { AgentsFamily } from "./agents/agents-family.ts";
 import { DRAIN_POLICIES } from "./events.ts";
 import { SIGNAL_KINDS, TARGETS } from "./judgments/annotation.ts";
 import { FORK_MODES } from "./runs/forked-from.ts";
-import { Count, closed, type Static, Type } from "./schema.ts";
+import { Count, closed, Name, Positive, type Static, Type } from "./schema.ts";
 
 export const PROTOCOL_VERSION = "1.1";
 /** Every version that this host serves. */
@@ -11,8 +11,6 @@ export const PROTOCOL_VERSIONS: readonly string[] = [PROTOCOL_VERSION];
 /** The header that names a version: in requests the one that the client wants, in responses the one that was used. */
 export const VERSION_HEADER = "openwop-version";
 
-const Name = Type.String({ minLength: 1 });
-const Positive = Type.Integer({ minimum: 1 });
 const MajorMinor = Type.String({ pattern: "^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)$" });
 
 /**

@@ -9,7 +9,19 @@ import { FORK_EVENTS } from "./runs/fork-events.ts";
 import { NODE_EVENTS } from "./runs/node-events.ts";
 import { ORCHESTRATOR_EVENTS } from "./runs/orchestrator-events.ts";
 import { RunErrorShape } from "./runs/run-error.ts";
-import { Count, closed, open, type Static, type TSchema, Type } from "./schema.ts";
+import {
+  Count,
+  closed,
+  Id,
+  JsonObject,
+  Name,
+  open,
+  Positive,
+  type Static,
+  Timestamp,
+  type TSchema,
+  Type,
+} from "./schema.ts";
 import { TAPE_EVENTS } from "./tapes/events.ts";
 
 /** 1.x writers stamp 2; a 2.x projection of the same store would stamp 3. One constant for every creation path. */
@@ -18,10 +30,7 @@ export const EVENT_LOG_SCHEMA_VERSION = 2;
 /** Raised when an older engine could misread what this one writes. */
 export const ENGINE_VERSION = 2;
 
-const Json = Type.Unknown();
-const JsonObject = Type.Record(Type.String(), Json);
 const Text = Type.String();
-const Name = Type.String({ minLength: 1 });
 
 export { DRAIN_POLICIES, type DrainPolicy } from "./runs/drain-policy.ts";
 
@@ -29,8 +38,6 @@ export const RunError = RunErrorShape;
 export type RunError = RunErrorShape;
 
 const DrainPolicy = Type.Enum([...DRAIN_POLICIES]);
-
-const Positive = Type.Integer({ minimum: 1 });
 
 /** Which streams carry an event: `updates` events also reach `debug` and cause a snapshot in `values`. */
 export type StreamTier = "updates" | "debug" | "messages";
@@ -73,7 +80,7 @@ export const EVENTS = {
         depth: Type.Optional(Positive),
         /** Inputs that are masked because they were in the run they came from. */
         sensitiveInputs: Type.Optional(Type.Array(Text)),
-        secrets: Type.Optional(Json),
+        secrets: Type.Optional(Type.Unknown()),
         limits: Type.Object({ nodeExecutions: Positive, runDurationMs: Type.Optional(Positive) }, closed),
       },
       open,
@@ -169,16 +176,16 @@ export type RunEvent = EventDraft & {
 /** An event as clients see it. Open in 1.x: readers ignore what they do not know. */
 export const RunEventDoc = Type.Object(
   {
-    eventId: Type.String({ minLength: 1, maxLength: 128 }),
-    runId: Type.String({ minLength: 1, maxLength: 128 }),
+    eventId: Id,
+    runId: Id,
     type: Name,
-    payload: Json,
-    timestamp: Type.String({ description: "ISO 8601" }),
+    payload: Type.Unknown(),
+    timestamp: Timestamp,
     sequence: Count,
-    nodeId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    nodeId: Type.Optional(Id),
     schemaVersion: Type.Optional(Count),
     engineVersion: Type.Optional(Text),
-    causationId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    causationId: Type.Optional(Id),
   },
   open,
 );

@@ -1,6 +1,6 @@
 import { operations } from "./operation.ts";
 import { SCHEMAS_PATH, SchemaIndex } from "./published-schemas.ts";
-import { JsonObject, Type } from "./schema.ts";
+import { JsonObject, open, Type } from "./schema.ts";
 
 export const SCHEMA_MEDIA_TYPE = "application/schema+json";
 
@@ -40,7 +40,7 @@ export const HOST_OPERATIONS = operations(common, {
     success: {
       status: 200,
       contentType: SCHEMA_MEDIA_TYPE,
-      content: Type.Object({ $schema: Type.String(), $id: Type.String() }, { additionalProperties: true }),
+      content: Type.Object({ $schema: Type.String(), $id: Type.String() }, open),
     },
     errors: ["not_found"],
   },

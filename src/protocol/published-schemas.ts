@@ -3,7 +3,7 @@ import { AgentEvalSuite } from "./evals/eval-suite.ts";
 import { JudgeInput, JudgeOutput } from "./evals/judge-api.ts";
 import { Annotation, CreateAnnotation } from "./judgments/annotation.ts";
 import { AfpMessage, AfpRequest, AfpResponse } from "./reviews/afp.ts";
-import { type Static, type TSchema, Type } from "./schema.ts";
+import { closed, type Static, type TSchema, Type } from "./schema.ts";
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 
@@ -82,11 +82,11 @@ export const SchemaIndex = Type.Object(
     schemas: Type.Array(
       Type.Object(
         { name: Type.String(), title: Type.String(), description: Type.String(), url: Type.String() },
-        { additionalProperties: false },
+        closed,
       ),
     ),
   },
-  { additionalProperties: false },
+  closed,
 );
 export type SchemaIndex = Static<typeof SchemaIndex>;
 

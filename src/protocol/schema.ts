@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from "typebox";
+import { type Static, type TArray, type TSchema, Type } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { AppError } from "./errors.ts";
 
@@ -10,11 +10,33 @@ export const closed = { additionalProperties: false } as const;
 /** Of objects that may have further members. */
 export const open = { additionalProperties: true } as const;
 export const Count = Type.Integer({ minimum: 0 });
+export const Positive = Type.Integer({ minimum: 1 });
 export const Share = Type.Number({ minimum: 0, maximum: 1 });
+/** Of a generator of random numbers. */
+export const Seed = Type.Integer({ minimum: 0, maximum: 4_294_967_295 });
+export const Name = Type.String({ minLength: 1 });
+export const ShortName = Type.String({ minLength: 1, maxLength: 256 });
+export const Id = Type.String({ minLength: 1, maxLength: 128 });
+/** An RFC 3339 instant of a request; `instantMs` checks the rest. */
+export const Instant = Type.String({ minLength: 20, maxLength: 40 });
+/** An instant in a response. */
+export const Timestamp = Type.String({ description: "ISO 8601" });
+export const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
-/** Of lists: how many, and after which. */
+/** The page size of a list, and the place where a page begins. */
 export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 export const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 512 }));
+
+/** A value or null. */
+export function nullable<S extends TSchema>(schema: S, options: { readonly description?: string } = {}) {
+  return Type.Union([schema, Type.Null()], options);
+}
+
+/** A page of a list, with the cursor of the next one. */
+export function pageOf<const K extends string, S extends TSchema>(name: K, item: S) {
+  const list = { [name]: Type.Array(item) } as { [P in K]: TArray<S> };
+  return Type.Object({ ...list, nextCursor: Type.Optional(Type.String()) }, closed);
+}
 
 const compiled = new WeakMap<TSchema, Validator>();
 

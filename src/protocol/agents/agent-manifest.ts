@@ -1,8 +1,7 @@
 import { MODEL_CLASSES } from "../evals/eval-suite.ts";
-import { closed, type Static, Type } from "../schema.ts";
+import { closed, JsonObject, Name, open, Share, ShortName, type Static, Type } from "../schema.ts";
 import { SEMVER_LENGTH_MAX, SEMVER_PATTERN } from "../semver.ts";
 
-const Text = Type.String({ minLength: 1 });
 const Path = Type.String({ minLength: 1, maxLength: 512, description: "a file of the pack" });
 const Texts = Type.Record(Type.String(), Type.String());
 
@@ -20,7 +19,7 @@ export const MemoryShape = Type.Object(
   closed,
 );
 
-const PromptRef = Type.Union([Text, Type.Record(Type.String(), Type.Unknown())]);
+const PromptRef = Type.Union([Name, JsonObject]);
 
 /** An agent as its pack describes it. */
 export const AgentManifest = Type.Object(
@@ -28,17 +27,13 @@ export const AgentManifest = Type.Object(
     agentId: AgentId,
     persona: Type.String({ minLength: 1, maxLength: 200 }),
     modelClass: Type.Enum([...MODEL_CLASSES]),
-    systemPrompt: Type.Optional(Text),
+    systemPrompt: Type.Optional(Name),
     systemPromptRef: Type.Optional(Path),
     evalSuiteRef: Type.Optional(Path),
-    toolAllowlist: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000 })),
-    requiresCapabilities: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { uniqueItems: true, maxItems: 100 }),
-    ),
+    toolAllowlist: Type.Optional(Type.Array(ShortName, { maxItems: 1000 })),
+    requiresCapabilities: Type.Optional(Type.Array(ShortName, { uniqueItems: true, maxItems: 100 })),
     memoryShape: Type.Optional(MemoryShape),
-    confidence: Type.Optional(
-      Type.Object({ defaultThreshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })) }, closed),
-    ),
+    confidence: Type.Optional(Type.Object({ defaultThreshold: Type.Optional(Share) }, closed)),
     handoff: Type.Optional(
       Type.Object({ taskSchemaRef: Type.Optional(Path), returnSchemaRef: Type.Optional(Path) }, closed),
     ),
@@ -76,7 +71,7 @@ export const PackManifest = Type.Object(
     homepage: Type.Optional(Type.String({ maxLength: 2048 })),
     repository: Type.Optional(Type.String({ maxLength: 2048 })),
     keywords: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
-    engines: Type.Object({ openwop: Text }, { additionalProperties: true }),
+    engines: Type.Object({ openwop: Name }, open),
     dependencies: Type.Optional(Texts),
     peerDependencies: Type.Optional(Texts),
     peerDependenciesMeta: Type.Optional(
@@ -87,18 +82,18 @@ export const PackManifest = Type.Object(
     runtime: Type.Object(
       {
         language: Type.Literal("remote", { description: "agents are interpreted by the host" }),
-        entry: Text,
-        format: Type.Optional(Text),
-        minRuntimeVersion: Type.Optional(Text),
-        requires: Type.Optional(Type.Array(Text)),
+        entry: Name,
+        format: Type.Optional(Name),
+        minRuntimeVersion: Type.Optional(Name),
+        requires: Type.Optional(Type.Array(Name)),
       },
       closed,
     ),
     signing: Type.Optional(
       Type.Object(
         {
-          publicKeyRef: Type.Optional(Text),
-          signatureRef: Type.Optional(Text),
+          publicKeyRef: Type.Optional(Name),
+          signatureRef: Type.Optional(Name),
           method: Type.Optional(Type.Enum(["manual", "sigstore"])),
         },
         closed,

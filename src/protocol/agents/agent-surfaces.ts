@@ -1,5 +1,5 @@
 import { MOCK_PROVIDERS } from "../runs/mock-provider.ts";
-import { closed, type Static, Type } from "../schema.ts";
+import { closed, Name, Positive, type Static, Type } from "../schema.ts";
 
 const True = Type.Literal(true);
 
@@ -9,7 +9,7 @@ export const AGENT_SURFACES = {
     Type.Object(
       {
         supported: True,
-        maxEntrySizeBytes: Type.Integer({ minimum: 1 }),
+        maxEntrySizeBytes: Positive,
         ttlSupported: True,
         attribution: Type.Object({ supported: True, emitsWriteEvents: True }, closed),
       },
@@ -36,7 +36,7 @@ export const AGENT_SURFACES = {
         reliability: Type.Object(
           {
             supported: True,
-            events: Type.Array(Type.String({ minLength: 1 })),
+            events: Type.Array(Name),
             maxRetryAttempts: Type.Integer({ minimum: 1, maximum: 16 }),
             completion: Type.Object(
               { distinguishesTruncation: True, truncationBudgetMultiplier: Type.Number({ minimum: 1, maximum: 8 }) },

@@ -1,6 +1,6 @@
 import { EVAL_MODES } from "../evals/eval-suite.ts";
 import { DeploymentState } from "../promotion/events.ts";
-import { closed, type Static, Type } from "../schema.ts";
+import { Count, closed, Name, Positive, type Static, Type } from "../schema.ts";
 
 const True = Type.Literal(true);
 
@@ -27,17 +27,14 @@ export const AgentsFamily = Type.Object(
     ),
     memoryBackends: Type.Optional(Type.Array(Type.Literal("long-term"))),
     reasoning: Type.Optional(
-      Type.Object(
-        { verbosity: Type.Literal("full"), tokenLimit: Type.Integer({ minimum: 0 }), streaming: True },
-        closed,
-      ),
+      Type.Object({ verbosity: Type.Literal("full"), tokenLimit: Count, streaming: True }, closed),
     ),
     evalSuite: Type.Optional(
       Type.Object(
         {
           supported: True,
           modes: Type.Array(Type.Enum([...EVAL_MODES]), { uniqueItems: true }),
-          maxTasksPerSuite: Type.Integer({ minimum: 1 }),
+          maxTasksPerSuite: Positive,
           maxCostUsdPerSuite: Type.Optional(Type.Number({ minimum: 0 })),
         },
         closed,
@@ -47,7 +44,7 @@ export const AgentsFamily = Type.Object(
       Type.Object(
         {
           supported: True,
-          channels: Type.Array(Type.String({ minLength: 1 })),
+          channels: Type.Array(Name),
           canary: True,
           rollback: True,
           states: Type.Array(DeploymentState),

@@ -1,7 +1,5 @@
-import { closed, type Static, Type } from "../schema.ts";
+import { Count, closed, Name, Share, type Static, Type } from "../schema.ts";
 import { MemoryShape } from "./agent-manifest.ts";
-
-const Text = Type.String({ minLength: 1 });
 
 export const MEMORY_DIMENSIONS = [
   "read",
@@ -18,17 +16,17 @@ export type MemoryDimension = (typeof MEMORY_DIMENSIONS)[number];
 /** The public description of an agent: never its prompt, its schemas, or a key. */
 export const AgentEntry = Type.Object(
   {
-    agentId: Text,
-    persona: Text,
-    label: Text,
-    modelClass: Text,
-    packName: Text,
-    packVersion: Text,
+    agentId: Name,
+    persona: Name,
+    label: Name,
+    modelClass: Name,
+    packName: Name,
+    packVersion: Name,
     toolAllowlist: Type.Array(Type.String(), { description: "what it may call; empty is nothing" }),
     hasHandoffSchemas: Type.Boolean(),
     description: Type.Optional(Type.String()),
     memoryShape: Type.Optional(MemoryShape),
-    confidenceThreshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    confidenceThreshold: Type.Optional(Share),
     degraded: Type.Optional(Type.Array(Type.String(), { description: "what it needs and this host does not serve" })),
     memoryDegraded: Type.Optional(Type.Boolean()),
     degradedMemoryDimensions: Type.Optional(Type.Array(Type.Enum([...MEMORY_DIMENSIONS]))),
@@ -37,26 +35,23 @@ export const AgentEntry = Type.Object(
 );
 export type AgentEntry = Static<typeof AgentEntry>;
 
-export const AgentInventory = Type.Object(
-  { agents: Type.Array(AgentEntry), total: Type.Integer({ minimum: 0 }) },
-  closed,
-);
+export const AgentInventory = Type.Object({ agents: Type.Array(AgentEntry), total: Count }, closed);
 export type AgentInventory = Static<typeof AgentInventory>;
 
 export const AgentVersion = Type.Object(
   {
-    version: Text,
-    packName: Text,
+    version: Name,
+    packName: Name,
     contentHash: Type.String({ pattern: "^[0-9a-f]{64}$", description: "of the agent with its prompt and schemas" }),
     active: Type.Boolean({ description: "whether this version is deployed and active" }),
     callable: Type.Boolean({ description: "whether this host knows how to call it" }),
     hostWide: Type.Boolean({ description: "whether it is there for every tenant" }),
-    workspace: Type.Optional(Text),
+    workspace: Type.Optional(Name),
     evalSuiteRef: Type.Optional(Type.String({ description: "the suite it brought, as id@version" })),
     signedBy: Type.Optional(
       Type.String({ description: "the publisher who signed its pack; absent when it is unsigned" }),
     ),
-    installedBy: Text,
+    installedBy: Name,
     installedAt: Type.Optional(Type.String({ description: "absent: it was not installed, the host has it of itself" })),
   },
   closed,
@@ -64,19 +59,19 @@ export const AgentVersion = Type.Object(
 export type AgentVersion = Static<typeof AgentVersion>;
 
 export const AgentVersions = Type.Object(
-  { agentId: Text, versions: Type.Array(AgentVersion, { description: "the highest first" }) },
+  { agentId: Name, versions: Type.Array(AgentVersion, { description: "the highest first" }) },
   closed,
 );
 export type AgentVersions = Static<typeof AgentVersions>;
 
 export const InstallPackResponse = Type.Object(
   {
-    packName: Text,
-    packVersion: Text,
+    packName: Name,
+    packVersion: Name,
     sha256: Type.String({ pattern: "^[0-9a-f]{64}$", description: "of the list of its files" }),
-    signedBy: Type.Optional(Text),
-    agents: Type.Array(Text, { description: "the ids of its agents" }),
-    suites: Type.Array(Text, { description: "the suites it brought, as id@version" }),
+    signedBy: Type.Optional(Name),
+    agents: Type.Array(Name, { description: "the ids of its agents" }),
+    suites: Type.Array(Name, { description: "the suites it brought, as id@version" }),
     created: Type.Boolean({ description: "false when the same pack was here already" }),
   },
   closed,

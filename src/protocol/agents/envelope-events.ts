@@ -1,6 +1,4 @@
-import { closed, type Static, Type } from "../schema.ts";
-
-const Name = Type.String({ minLength: 1 });
+import { Count, closed, Name, nullable, Positive, type Static, Type } from "../schema.ts";
 
 /** How often a model is asked for a value of a given shape before that is given up. */
 export const ENVELOPE_ATTEMPTS = 3;
@@ -20,7 +18,7 @@ export const ENVELOPE_EVENTS = {
   "envelope.retry.exhausted": {
     tier: "debug",
     summary: "A model never gave a value of the right shape; its node fails next.",
-    payload: Type.Object({ nodeId: Name, totalAttempts: Type.Integer({ minimum: 1 }), finalReason: Flaw }, closed),
+    payload: Type.Object({ nodeId: Name, totalAttempts: Positive, finalReason: Flaw }, closed),
   },
   "envelope.refusal": {
     tier: "debug",
@@ -38,7 +36,7 @@ export const ENVELOPE_EVENTS = {
         model: Name,
         stopReason: Type.Literal("max_tokens"),
         partialPayloadAvailable: Type.Literal(false),
-        outputTokenCount: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+        outputTokenCount: nullable(Count),
       },
       closed,
     ),

@@ -1,7 +1,6 @@
 import { RunErrorShape } from "../runs/run-error.ts";
-import { Count, closed, open, Share, Type } from "../schema.ts";
+import { Count, closed, JsonObject, Name, nullable, open, Share, Type } from "../schema.ts";
 
-const Name = Type.String({ minLength: 1 });
 const AgentId = Type.String({ minLength: 3, maxLength: 256 });
 
 export const INVOCATION_OUTCOMES = ["completed", "handed-off", "escalated", "refused", "failed"] as const;
@@ -62,7 +61,7 @@ export const AGENT_EVENTS = {
             closed,
           ),
         ),
-        resolved: Type.Union([Type.String(), Type.Null()]),
+        resolved: nullable(Type.String()),
       },
       closed,
     ),
@@ -175,7 +174,7 @@ export const AGENT_EVENTS = {
         chunk: Type.String(),
         isLast: Type.Boolean(),
         channel: Type.Optional(Type.String()),
-        meta: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        meta: Type.Optional(JsonObject),
       },
       open,
     ),

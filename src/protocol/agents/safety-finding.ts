@@ -1,4 +1,4 @@
-import { type Static, Type } from "../schema.ts";
+import { closed, type Static, Type } from "../schema.ts";
 
 export const SAFETY_KINDS = [
   "prompt-injection",
@@ -16,7 +16,7 @@ export type Severity = (typeof SEVERITIES)[number];
 /** The public part of a finding: nothing of the text it was found in. */
 export const SafetyFinding = Type.Object(
   { kind: Type.Enum([...SAFETY_KINDS]), severity: Type.Enum([...SEVERITIES]) },
-  { additionalProperties: false },
+  closed,
 );
 export type SafetyFinding = Static<typeof SafetyFinding>;
 

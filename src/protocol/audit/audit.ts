@@ -1,17 +1,17 @@
-import { type Static, Type } from "../schema.ts";
+import { Count, closed, JsonObject, Name, nullable, Positive, ShortName, type Static, Type } from "../schema.ts";
 
 /** One line of a tenant's audit chain. Never holds credential material; `details` are ids and scalars. */
 export const AuditEntry = Type.Object(
   {
-    atSequence: Type.Integer({ minimum: 1 }),
+    atSequence: Positive,
     occurredAt: Type.String(),
     actor: Type.String(),
     action: Type.String(),
     target: Type.String(),
-    details: Type.Record(Type.String(), Type.Unknown()),
-    prevHash: Type.Union([Type.String(), Type.Null()]),
+    details: JsonObject,
+    prevHash: nullable(Type.String()),
   },
-  { additionalProperties: false },
+  closed,
 );
 export type AuditEntry = Static<typeof AuditEntry>;
 
@@ -23,34 +23,34 @@ export const HOST_TENANT = "_host";
 
 export const AuditCheckpoint = Type.Object(
   {
-    checkpoint: Type.String({ minLength: 1, maxLength: 256 }),
-    atSequence: Type.Integer({ minimum: 0 }),
-    merkleRoot: Type.String({ minLength: 1 }),
-    signature: Type.String({ minLength: 1 }),
+    checkpoint: ShortName,
+    atSequence: Count,
+    merkleRoot: Name,
+    signature: Name,
   },
-  { additionalProperties: false },
+  closed,
 );
 export type AuditCheckpoint = Static<typeof AuditCheckpoint>;
 
 export const AuditAnomaly = Type.Object(
   {
-    atSeq: Type.Integer({ minimum: 0 }),
-    expectedPrevHash: Type.String({ minLength: 1 }),
+    atSeq: Count,
+    expectedPrevHash: Name,
     actualPrevHash: Type.String(),
   },
-  { additionalProperties: false },
+  closed,
 );
 export type AuditAnomaly = Static<typeof AuditAnomaly>;
 
 export const AuditVerifyResult = Type.Object(
   {
-    fromSeq: Type.Integer({ minimum: 0 }),
-    toSeq: Type.Integer({ minimum: 0 }),
+    fromSeq: Count,
+    toSeq: Count,
     chainValid: Type.Boolean(),
     checkpointsValid: Type.Boolean(),
     checkpoints: Type.Array(AuditCheckpoint),
     anomalies: Type.Array(AuditAnomaly),
   },
-  { additionalProperties: false },
+  closed,
 );
 export type AuditVerifyResult = Static<typeof AuditVerifyResult>;

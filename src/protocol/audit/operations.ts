@@ -1,5 +1,5 @@
 import { operations } from "../operation.ts";
-import { closed, Type } from "../schema.ts";
+import { Count, closed, Positive, Type } from "../schema.ts";
 import { AuditCheckpoint, AuditEntry, AuditVerifyResult } from "./audit.ts";
 
 const common = { tag: "audit", capability: "auditLogIntegrity", access: "audit:read" } as const;
@@ -10,7 +10,7 @@ export const AUDIT_OPERATIONS = operations(common, {
     method: "GET",
     path: "/v1/audit/verify",
     summary: "Walk the tenant's audit chain and check its signed checkpoints.",
-    query: Type.Object({ fromSeq: Type.Integer({ minimum: 0 }), toSeq: Type.Integer({ minimum: 0 }) }, closed),
+    query: Type.Object({ fromSeq: Count, toSeq: Count }, closed),
     success: { status: 200, schema: AuditVerifyResult },
     errors: ["audit_anchor_unusable"],
   },
@@ -20,7 +20,7 @@ export const AUDIT_OPERATIONS = operations(common, {
     summary: "The tenant's audit entries and checkpoints, in order, for keeping a copy elsewhere.",
     query: Type.Object(
       {
-        fromSeq: Type.Optional(Type.Integer({ minimum: 1 })),
+        fromSeq: Type.Optional(Positive),
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
       },
       closed,

@@ -4,11 +4,9 @@ import { EventListResponse } from "../runs/api.ts";
 import { DebugBundle, ExportBundleRequest, Span } from "../runs/bundle-api.ts";
 import { MockAnswer } from "../runs/mock-provider.ts";
 import { RunSnapshot } from "../runs/snapshot.ts";
-import { Count, JsonObject, open, Type } from "../schema.ts";
+import { Count, closed, JsonObject, open, ShortName, Type } from "../schema.ts";
 
 const ShortText = Type.String({ maxLength: 256 });
-
-const Name = Type.String({ minLength: 1, maxLength: 256 });
 
 const common = { tag: "conformance seams", capability: "conformanceSeams" } as const;
 
@@ -35,8 +33,8 @@ export const CONFORMANCE_OPERATIONS = operations(common, {
     path: "/v1/host/sample/test/otel/spans",
     summary: "The spans of a run of the caller's tenant, as its debug bundle has them; none for an unknown id.",
     access: "runs:read",
-    query: Type.Object({ runId: Type.String({ minLength: 1, maxLength: 256 }) }, open),
-    success: { status: 200, schema: Type.Object({ spans: Type.Array(Span) }, { additionalProperties: false }) },
+    query: Type.Object({ runId: ShortName }, open),
+    success: { status: 200, schema: Type.Object({ spans: Type.Array(Span) }, closed) },
   },
   conformanceReset: {
     method: "POST",
@@ -61,7 +59,7 @@ export const CONFORMANCE_OPERATIONS = operations(common, {
     body: Type.Object(
       {
         scenario: Type.Enum(["unauthorized-grant", "grant", "reject", "override", "quorum"]),
-        principal: Type.String({ minLength: 1, maxLength: 256 }),
+        principal: ShortName,
         reason: Type.Optional(Type.String({ maxLength: 512 })),
       },
       open,
@@ -76,7 +74,7 @@ export const CONFORMANCE_OPERATIONS = operations(common, {
     access: "runs:create",
     body: Type.Object(
       {
-        agentId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+        agentId: Type.Optional(ShortName),
         modes: Type.Optional(Type.Array(Type.Enum([...EVAL_MODES]), { minItems: 1 })),
         taskCount: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
       },
@@ -96,7 +94,7 @@ export const CONFORMANCE_OPERATIONS = operations(common, {
         agentId: Type.Optional(Type.String({ minLength: 3, maxLength: 256 })),
         version: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
         channel: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-        evalRunId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+        evalRunId: Type.Optional(ShortName),
         tenantId: Type.Optional(ShortText),
         workspace: Type.Optional(ShortText),
         workspaceId: Type.Optional(ShortText),
@@ -127,17 +125,17 @@ export const CONFORMANCE_OPERATIONS = operations(common, {
     access: "runs:create",
     body: Type.Object(
       {
-        agentId: Type.Optional(Name),
+        agentId: Type.Optional(ShortName),
         source: Type.Optional(Type.Enum(["workflow-node", "run-api"])),
         returnSchemaRef: Type.Optional(Type.Unknown()),
         forceInvalidResult: Type.Optional(Type.Boolean()),
-        attemptTool: Type.Optional(Name),
+        attemptTool: Type.Optional(ShortName),
       },
       open,
     ),
     success: {
       status: 200,
-      schema: Type.Object({ runId: Name, invocationId: Name, outcome: Type.Optional(Name) }, open),
+      schema: Type.Object({ runId: ShortName, invocationId: ShortName, outcome: Type.Optional(ShortName) }, open),
     },
     errors: ["capability_required", "no_active_deployment"],
   },
@@ -148,10 +146,10 @@ export const CONFORMANCE_OPERATIONS = operations(common, {
     access: "runs:create",
     body: Type.Object(
       {
-        agentId: Type.Optional(Name),
-        toolName: Type.Optional(Name),
-        toolId: Type.Optional(Name),
-        tool: Type.Optional(Name),
+        agentId: Type.Optional(ShortName),
+        toolName: Type.Optional(ShortName),
+        toolId: Type.Optional(ShortName),
+        tool: Type.Optional(ShortName),
         args: Type.Optional(Type.Unknown()),
         arguments: Type.Optional(Type.Unknown()),
       },
@@ -161,10 +159,10 @@ export const CONFORMANCE_OPERATIONS = operations(common, {
       status: 200,
       schema: Type.Object(
         {
-          runId: Name,
+          runId: ShortName,
           called: Type.Boolean(),
-          toolCalled: Type.Object({ argsHash: Name }, open),
-          toolReturned: Type.Object({ status: Name }, open),
+          toolCalled: Type.Object({ argsHash: ShortName }, open),
+          toolReturned: Type.Object({ status: ShortName }, open),
         },
         open,
       ),
@@ -178,12 +176,12 @@ export const CONFORMANCE_OPERATIONS = operations(common, {
     access: "runs:create",
     body: Type.Object(
       {
-        nodeId: Name,
+        nodeId: ShortName,
         program: Type.Array(MockAnswer, { maxItems: 100 }),
       },
       open,
     ),
-    success: { status: 200, schema: Type.Object({ nodeId: Name, staged: Count }, open) },
+    success: { status: 200, schema: Type.Object({ nodeId: ShortName, staged: Count }, open) },
     errors: ["capability_not_provided"],
   },
   conformanceProviderUsage: {
@@ -194,11 +192,11 @@ export const CONFORMANCE_OPERATIONS = operations(common, {
     body: Type.Object(
       {
         runId: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$" })),
-        payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        payload: Type.Optional(JsonObject),
       },
       open,
     ),
-    success: { status: 200, schema: Type.Object({ runId: Name }, open) },
+    success: { status: 200, schema: Type.Object({ runId: ShortName }, open) },
     errors: ["provider_usage_credential_leak", "run_state_conflict", "run_version_conflict", "engine_version_mismatch"],
   },
   conformanceSurface: {
@@ -206,8 +204,8 @@ export const CONFORMANCE_OPERATIONS = operations(common, {
     path: "/v1/host/sample/test/surface",
     summary: "Whether a surface is served; with op, an operation on it: register, list or unregister webhooks.",
     access: "authenticated",
-    body: Type.Object({ surface: Name, op: Type.Optional(Name) }, open),
-    success: { status: 200, schema: Type.Object({ surface: Name }, open) },
+    body: Type.Object({ surface: ShortName, op: Type.Optional(ShortName) }, open),
+    success: { status: 200, schema: Type.Object({ surface: ShortName }, open) },
     errors: ["forbidden", "webhook_url_rejected", "tenant_mismatch", "subscription_not_found"],
   },
   conformanceCacheKey: {
@@ -215,8 +213,8 @@ export const CONFORMANCE_OPERATIONS = operations(common, {
     path: "/v1/host/sample/test/llm-cache-key",
     summary: "A key that is the same for requests that mean the same, and tells nothing of them.",
     access: "authenticated",
-    body: Type.Object({ model: Type.String({ minLength: 1, maxLength: 256 }) }, open),
-    success: { status: 200, schema: Type.Object({ cacheKey: Name }, open) },
+    body: Type.Object({ model: ShortName }, open),
+    success: { status: 200, schema: Type.Object({ cacheKey: ShortName }, open) },
   },
   conformanceExportBundle: {
     method: "POST",

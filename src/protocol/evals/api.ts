@@ -1,12 +1,24 @@
 import { SafetyFinding } from "../agents/safety-finding.ts";
-import { Count, closed, Share, type Static, Type } from "../schema.ts";
+import {
+  Count,
+  closed,
+  Name,
+  nullable,
+  open,
+  Positive,
+  Seed,
+  Sha256,
+  Share,
+  ShortName,
+  type Static,
+  Type,
+} from "../schema.ts";
 import { EvalOverride } from "./eval-override.ts";
 import { Aggregate, Comparison, Rate, TaskFigures, TaskPassFigures } from "./eval-statistics.ts";
 import { EVAL_MODES, MODEL_CLASSES, NAME_LENGTH_MAX, SuiteId, SuiteVersion, TASK_ID_PATTERN } from "./eval-suite.ts";
 import { CertificateProblem } from "./judge-calibration.ts";
 import { RequireCertificate } from "./judge-certificate-api.ts";
 
-const Name = Type.String({ minLength: 1 });
 const Usd = Type.Number({ minimum: 0 });
 
 /** Runs of mode eval are of this workflow. */
@@ -61,7 +73,7 @@ export const EvalConfigurable = Type.Object(
     evalModes: Type.Optional(Type.Array(Type.Enum([...EVAL_MODES]), { minItems: 1, uniqueItems: true })),
     baselineRunId: Type.Optional(Name),
     baseline: Type.Optional(Name),
-    baselineFileSha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
+    baselineFileSha256: Type.Optional(Sha256),
     agentVersion: Type.Optional(Name),
     taskIds: Type.Optional(Type.Array(Name, { uniqueItems: true })),
     allowMissing: Type.Optional(
@@ -70,13 +82,13 @@ export const EvalConfigurable = Type.Object(
         uniqueItems: true,
       }),
     ),
-    trials: Type.Optional(Type.Integer({ minimum: 1 })),
-    concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
+    trials: Type.Optional(Positive),
+    concurrency: Type.Optional(Positive),
     retryErrors: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
     budgetUsd: Type.Optional(Usd),
     cache: Type.Optional(Type.Boolean()),
-    agentLabel: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_294_967_295 })),
+    agentLabel: Type.Optional(ShortName),
+    seed: Type.Optional(Seed),
     alpha: Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })),
     margin: Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })),
     requireCertificate: Type.Optional(RequireCertificate),
@@ -85,7 +97,7 @@ export const EvalConfigurable = Type.Object(
     ),
     anyAgent: Type.Optional(Type.Boolean({ description: "evaluate another agent than the suite is made for" })),
   },
-  { additionalProperties: true },
+  open,
 );
 export type EvalConfigurable = Static<typeof EvalConfigurable>;
 
@@ -160,10 +172,8 @@ export const EvalReportTask = Type.Object(
       description:
         "the task in each mode it was run in; empty where an earlier version made one pass for several modes",
     }),
-    findings: Type.Array(
-      Type.Object({ ...SafetyFinding.properties, by: Name, trial: Type.Integer({ minimum: 1 }), ...InMode }, closed),
-    ),
-    errors: Type.Array(Type.Object({ trial: Type.Integer({ minimum: 1 }), ...InMode, code: Name }, closed)),
+    findings: Type.Array(Type.Object({ ...SafetyFinding.properties, by: Name, trial: Positive, ...InMode }, closed)),
+    errors: Type.Array(Type.Object({ trial: Positive, ...InMode, code: Name }, closed)),
     cached: Type.Integer({ minimum: 0, description: "trials that were not run" }),
     fixturesUnused: Type.Optional(
       Type.Array(Name, {
@@ -214,7 +224,7 @@ export const EvalReport = Type.Object(
           runId: Name,
           name: Type.Optional(Name),
           fileSha256: Type.Optional(Type.String({ description: "it was imported: the digest of its file" })),
-          comparison: Type.Union([Comparison, Type.Null()]),
+          comparison: nullable(Comparison),
         },
         closed,
       ),

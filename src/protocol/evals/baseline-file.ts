@@ -1,9 +1,6 @@
-import { Count, closed, Share, type Static, Type } from "../schema.ts";
+import { Count, closed, Positive, Sha256, Share, ShortName, type Static, Type } from "../schema.ts";
 import { BaselineName } from "./eval-baseline.ts";
 import { EVAL_MODES, SuiteId } from "./eval-suite.ts";
-
-const Name = Type.String({ minLength: 1, maxLength: 256 });
-const Hash = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
 export const BASELINE_FORMAT = "assay-eval-baseline";
 export const BASELINE_FILE_VERSION = 2;
@@ -17,7 +14,7 @@ const Outcome = {
 /** What a comparison needs to know of a task. */
 export const BaselineTask = Type.Object(
   {
-    taskId: Name,
+    taskId: ShortName,
     ...Outcome,
     passes: Type.Optional(
       Type.Array(Type.Object({ mode: Type.Enum([...EVAL_MODES]), ...Outcome }, closed), {
@@ -36,16 +33,16 @@ export const BaselineFile = Type.Object(
     version: Type.Union([Type.Literal(1), Type.Literal(BASELINE_FILE_VERSION)]),
     name: BaselineName,
     suiteId: SuiteId,
-    suiteVersion: Name,
-    suiteSha256: Hash,
-    agentId: Name,
-    resolvedAgentVersion: Name,
+    suiteVersion: ShortName,
+    suiteSha256: Sha256,
+    agentId: ShortName,
+    resolvedAgentVersion: ShortName,
     runId: Type.String({
       minLength: 1,
       maxLength: 128,
       description: "the evaluation that was named, where it was made",
     }),
-    trialsPerTask: Type.Integer({ minimum: 1 }),
+    trialsPerTask: Positive,
     aggregateScore: Share,
     passed: Type.Boolean({ description: "whether the bars of the suite were met" }),
     passedCount: Count,
@@ -61,5 +58,5 @@ export const BaselineFile = Type.Object(
 );
 export type BaselineFile = Static<typeof BaselineFile>;
 
-export const KeptBaselineFile = Type.Object({ fileSha256: Hash }, closed);
+export const KeptBaselineFile = Type.Object({ fileSha256: Sha256 }, closed);
 export type KeptBaselineFile = Static<typeof KeptBaselineFile>;

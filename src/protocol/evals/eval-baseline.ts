@@ -1,9 +1,7 @@
 import { RunStatusSchema } from "../runs/run-status.ts";
-import { Count, closed, Share, type Static, Type } from "../schema.ts";
+import { Count, closed, Limit, Name, pageOf, Share, ShortName, type Static, Type } from "../schema.ts";
 import { EVAL_MODES, SuiteId } from "./eval-suite.ts";
 
-const Name = Type.String({ minLength: 1 });
-const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
 
 /** A baseline has a name within its suite. None looks like the id of a run, so that either may be asked for. */
@@ -52,10 +50,7 @@ export type SetBaselineRequest = Static<typeof SetBaselineRequest>;
 export const BaselineListQuery = Type.Object({ suiteId: Type.Optional(SuiteId), limit: Limit, cursor: Cursor }, closed);
 export type BaselineListQuery = Static<typeof BaselineListQuery>;
 
-export const BaselinePage = Type.Object(
-  { baselines: Type.Array(EvalBaseline), nextCursor: Type.Optional(Type.String()) },
-  closed,
-);
+export const BaselinePage = pageOf("baselines", EvalBaseline);
 export type BaselinePage = Static<typeof BaselinePage>;
 
 /** An evaluation in a list. */
@@ -96,7 +91,7 @@ export type EvalEntry = Static<typeof EvalEntry>;
 export const EvalListQuery = Type.Object(
   {
     suiteId: Type.Optional(SuiteId),
-    agentId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    agentId: Type.Optional(ShortName),
     status: Type.Optional(RunStatusSchema),
     limit: Limit,
     cursor: Cursor,
@@ -105,7 +100,7 @@ export const EvalListQuery = Type.Object(
 );
 export type EvalListQuery = Static<typeof EvalListQuery>;
 
-export const EvalPage = Type.Object({ evals: Type.Array(EvalEntry), nextCursor: Type.Optional(Type.String()) }, closed);
+export const EvalPage = pageOf("evals", EvalEntry);
 export type EvalPage = Static<typeof EvalPage>;
 
 export const EvalReportQuery = Type.Object(

@@ -1,13 +1,10 @@
 import { ANNOTATION_STATES, CORRECTION_MAX, NOTE_MAX } from "../judgments/annotation.ts";
-import { Count, closed, Share, type Static, Type } from "../schema.ts";
+import { Count, closed, Name, Share, type Static, Timestamp, Type } from "../schema.ts";
 import { Estimate } from "./eval-statistics.ts";
-
-const Name = Type.String({ minLength: 1 });
-const At = Type.String({ description: "ISO 8601" });
 
 const TaskOutcome = Type.Object({ score: Share, passed: Type.Boolean() }, closed);
 
-const WHO = { annotationId: Name, by: Name, at: At };
+const WHO = { annotationId: Name, by: Name, at: Timestamp };
 
 /** A person's score of a task in place of the one it was given. */
 export const TaskOverride = Type.Object(

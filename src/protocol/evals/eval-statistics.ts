@@ -1,10 +1,10 @@
-import { Count, closed, type Static, Type } from "../schema.ts";
+import { Count, closed, nullable, Positive, Share, type Static, Type } from "../schema.ts";
 import { EVAL_MODES } from "./eval-suite.ts";
 
 /** Figures of evaluations. A rate or mean carries its count; an undefined one is null, with its reason. */
 const TaskIds = Type.Array(Type.String());
-const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
-const Probability = Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]);
+const MaybeNumber = nullable(Type.Number());
+const Probability = nullable(Share);
 const Seed = Type.Integer({
   minimum: 0,
   maximum: 4_294_967_295,
@@ -34,7 +34,7 @@ export const IntervalOf95 = Type.Object(
   { ...closed, description: "of 95 %" },
 );
 export type IntervalOf95 = Static<typeof IntervalOf95>;
-const MaybeInterval = Type.Union([IntervalOf95, Type.Null()]);
+const MaybeInterval = nullable(IntervalOf95);
 
 /** A rate or a mean with its count and its confidence interval. */
 export const Estimate = Type.Object(
@@ -47,7 +47,7 @@ export type Estimate = Static<typeof Estimate>;
 export const Rate = Type.Object({ value: Probability, reason: Reason, count: Count }, closed);
 export type Rate = Static<typeof Rate>;
 
-const TaskAtK = Type.Object({ k: Type.Integer({ minimum: 1 }), passAtK: Rate, passHatK: Rate }, closed);
+const TaskAtK = Type.Object({ k: Positive, passAtK: Rate, passHatK: Rate }, closed);
 
 export const TaskFigures = Type.Object(
   {
@@ -64,8 +64,8 @@ export const TaskFigures = Type.Object(
     flaky: Type.Boolean({ description: "some of its scored trials passed, and some did not" }),
     trials: Type.Object({ scored: Count, passed: Count, errors: Count }, closed),
     atK: Type.Array(TaskAtK),
-    latencyMs: Type.Union([Type.Number({ minimum: 0, description: "mean of its trials" }), Type.Null()]),
-    costUsd: Type.Union([Type.Number({ minimum: 0, description: "sum of its trials" }), Type.Null()]),
+    latencyMs: nullable(Type.Number({ minimum: 0, description: "mean of its trials" })),
+    costUsd: nullable(Type.Number({ minimum: 0, description: "sum of its trials" })),
   },
   closed,
 );
@@ -97,7 +97,7 @@ export const Aggregate = Type.Object(
       description: "the same over all tasks, with 0 for those that could not be scored",
     }),
     passRate: Type.Object(Estimate.properties, { ...closed, description: "share of the scored tasks that passed" }),
-    atK: Type.Array(Type.Object({ k: Type.Integer({ minimum: 1 }), passAtK: Estimate, passHatK: Estimate }, closed)),
+    atK: Type.Array(Type.Object({ k: Positive, passAtK: Estimate, passHatK: Estimate }, closed)),
     latency: Type.Object(
       {
         p95Ms: MaybeNumber,
@@ -147,7 +147,7 @@ export type ScoreTest = Static<typeof ScoreTest>;
 
 export const TasksNeeded = Type.Object(
   {
-    value: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+    value: nullable(Positive),
     reason: Reason,
     discordance: Type.Number({ minimum: 0 }),
     power: Type.Literal(0.8),
@@ -157,9 +157,7 @@ export const TasksNeeded = Type.Object(
 export type TasksNeeded = Static<typeof TasksNeeded>;
 
 const Side = Type.Object({ mean: MaybeNumber, count: Count }, closed);
-const ModeCounts = Type.Array(
-  Type.Object({ mode: Type.Enum([...EVAL_MODES]), tasks: Type.Integer({ minimum: 1 }) }, closed),
-);
+const ModeCounts = Type.Array(Type.Object({ mode: Type.Enum([...EVAL_MODES]), tasks: Positive }, closed));
 const Sides = Type.Object({ candidate: TaskIds, baseline: TaskIds }, closed);
 
 export const Comparison = Type.Object(

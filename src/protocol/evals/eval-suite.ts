@@ -1,4 +1,4 @@
-import { closed, type Static, Type } from "../schema.ts";
+import { Count, closed, JsonObject, Name, Share, type Static, Type } from "../schema.ts";
 
 /** What an evaluation can be run as. */
 export const EVAL_MODES = ["golden", "rubric", "adversarial", "regression", "live-shadow"] as const;
@@ -28,10 +28,7 @@ export const GoldenMatch = Type.Object(
 );
 export type GoldenMatch = Static<typeof GoldenMatch>;
 
-export const RubricCriterion = Type.Object(
-  { criterion: Type.String({ minLength: 1 }), weight: Type.Number({ minimum: 0, maximum: 1 }) },
-  closed,
-);
+export const RubricCriterion = Type.Object({ criterion: Name, weight: Share }, closed);
 export type RubricCriterion = Static<typeof RubricCriterion>;
 
 /** Never both: which of the two counts would be anybody's guess. */
@@ -54,7 +51,7 @@ export type ToolResponse = Static<typeof ToolResponse>;
 export const Fixtures = Type.Object(
   {
     toolResponses: Type.Optional(Type.Array(ToolResponse)),
-    memorySeed: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+    memorySeed: Type.Optional(Type.Array(JsonObject)),
   },
   closed,
 );
@@ -73,9 +70,9 @@ export type EvalTask = Static<typeof EvalTask>;
 
 export const SuiteThresholds = Type.Object(
   {
-    passScore: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    passScore: Type.Optional(Share),
     maxCostUsd: Type.Optional(Type.Number({ minimum: 0 })),
-    maxP95LatencyMs: Type.Optional(Type.Integer({ minimum: 0 })),
+    maxP95LatencyMs: Type.Optional(Count),
   },
   closed,
 );

@@ -1,8 +1,7 @@
 import { SafetyFinding } from "../agents/safety-finding.ts";
-import { Count, closed, Share, type Static, Type } from "../schema.ts";
+import { Count, closed, Name, Positive, Share, type Static, Type } from "../schema.ts";
 import { EVAL_MODES, Expected, Fixtures } from "./eval-suite.ts";
 
-const Name = Type.String({ minLength: 1 });
 const Failure = Type.Object({ code: Name, message: Type.String() }, closed);
 
 /** One tool call of a trial. Texts are scrubbed of secrets, and cut at 20,000 characters. */
@@ -19,7 +18,7 @@ export type ToolCallBody = Static<typeof ToolCallBody>;
 
 export const EvalTrialBody = Type.Object(
   {
-    trial: Type.Integer({ minimum: 1 }),
+    trial: Positive,
     mode: Type.Optional(
       Type.Enum([...EVAL_MODES], {
         description:

@@ -1,7 +1,5 @@
-import { Count, closed, Share, Type } from "../schema.ts";
+import { Count, closed, Name, Share, Type } from "../schema.ts";
 import { EVAL_MODES } from "./eval-suite.ts";
-
-const Name = Type.String({ minLength: 1 });
 
 /** Events of evaluations. No task, rubric, output or other text is ever in them. Part of the catalogue in `events.ts`. */
 export const EVAL_EVENTS = {

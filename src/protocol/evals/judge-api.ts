@@ -1,5 +1,5 @@
 import { SAFETY_KINDS, SEVERITIES } from "../agents/safety-finding.ts";
-import { closed, type Static, Type } from "../schema.ts";
+import { closed, Name, Positive, type Static, Type } from "../schema.ts";
 
 /** Of what a judge is asked. */
 export const JUDGE_INPUT_VERSION = 1;
@@ -13,9 +13,9 @@ const Place = Type.Integer({ minimum: 1, description: "counts from 1" });
 export const JudgeInput = Type.Object(
   {
     version: Type.Literal(JUDGE_INPUT_VERSION),
-    taskId: Type.String({ minLength: 1 }),
-    trial: Type.Integer({ minimum: 1 }),
-    criteria: Type.Array(Type.Object({ number: Place, criterion: Type.String({ minLength: 1 }) }, { ...closed }), {
+    taskId: Name,
+    trial: Positive,
+    criteria: Type.Array(Type.Object({ number: Place, criterion: Name }, { ...closed }), {
       description: "The criteria for the output. Empty when only unsafe conduct is looked for.",
     }),
     adversarial: Type.Boolean({

@@ -1,10 +1,8 @@
-import { Count, closed, type Static, Type } from "../schema.ts";
+import { Count, closed, Name, nullable, Positive, Sha256, type Static, Timestamp, Type } from "../schema.ts";
 import { Estimate, IntervalOf95, NO_FIGURE } from "./eval-statistics.ts";
 
 /** Agreement of a judge with people on the same outputs, and the certificate that records it. */
-const Label = Type.String({ minLength: 1 });
-const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
-const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
+const MaybeNumber = nullable(Type.Number());
 const Reason = Type.Optional(Type.Enum([...NO_FIGURE]));
 
 export const JudgeKappa = Type.Object(
@@ -14,7 +12,7 @@ export const JudgeKappa = Type.Object(
     count: Count,
     observed: MaybeNumber,
     expected: MaybeNumber,
-    interval: Type.Union([IntervalOf95, Type.Null()]),
+    interval: nullable(IntervalOf95),
     intervalReason: Reason,
   },
   closed,
@@ -36,7 +34,7 @@ const AGREEMENT = {
 
 export const LabelFigures = Type.Object(
   {
-    label: Label,
+    label: Name,
     truePositives: Count,
     falsePositives: Count,
     falseNegatives: Count,
@@ -51,8 +49,8 @@ export const CalibrationReport = Type.Object(
   {
     n: Count,
     positive: Type.String({ minLength: 1, description: "the label that sensitivity and specificity are about" }),
-    labels: Type.Array(Label),
-    confusion: Type.Array(Type.Object({ gold: Label, judge: Label, count: Type.Integer({ minimum: 1 }) }, closed)),
+    labels: Type.Array(Name),
+    confusion: Type.Array(Type.Object({ gold: Name, judge: Name, count: Positive }, closed)),
     ...AGREEMENT,
     byLabel: Type.Array(LabelFigures),
   },
@@ -68,10 +66,10 @@ export type CertificateHashes = Static<typeof CertificateHashes>;
 
 export const JudgeCertificate = Type.Object(
   {
-    model: Type.String({ minLength: 1 }),
+    model: Name,
     hashes: CertificateHashes,
     report: CalibrationReport,
-    issuedAt: Type.String({ description: "ISO 8601" }),
+    issuedAt: Timestamp,
     expiresAt: Type.String({ description: "ISO 8601; no longer valid at that instant" }),
   },
   closed,

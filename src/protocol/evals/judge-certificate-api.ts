@@ -1,8 +1,6 @@
-import { Count, closed, type Static, Type } from "../schema.ts";
+import { Count, closed, Id, Limit, Name, Positive, pageOf, Seed, type Static, Type } from "../schema.ts";
 import { SuiteId, SuiteVersion } from "./eval-suite.ts";
 import { CertificateProblem, JudgeCertificate } from "./judge-calibration.ts";
-
-const Name = Type.String({ minLength: 1 });
 
 /** Runs of calibrations are of this workflow. */
 export const CALIBRATION_WORKFLOW_ID = "assay-judge-calibration";
@@ -29,7 +27,7 @@ export const CALIBRATED_RUNS_MAX = 1_000;
 export const CalibrateJudge = Type.Object(
   {
     suite: Type.String({ minLength: 1, maxLength: 512, description: "id@version; whose rubrics are judged by" }),
-    runIds: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+    runIds: Type.Array(Id, {
       minItems: 1,
       maxItems: CALIBRATED_RUNS_MAX,
       uniqueItems: true,
@@ -39,7 +37,7 @@ export const CalibrateJudge = Type.Object(
       Type.String({ minLength: 1, maxLength: 256, description: "whose rubric the outputs of tapes are judged by" }),
     ),
     days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650, description: "how long it is valid; default 90" })),
-    seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_294_967_295 })),
+    seed: Type.Optional(Seed),
     concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: "outputs judged at once" })),
     budgetUsd: Type.Optional(
       Type.Number({ minimum: 0, maximum: 1_000_000_000, description: "it stops, and fails, when this much is spent" }),
@@ -61,9 +59,7 @@ export const LEFT_OUT = [
   "imported",
 ] as const;
 export type LeftOut = (typeof LEFT_OUT)[number];
-const Tally = Type.Array(
-  Type.Object({ reason: Type.Enum([...LEFT_OUT]), count: Type.Integer({ minimum: 1 }) }, closed),
-);
+const Tally = Type.Array(Type.Object({ reason: Type.Enum([...LEFT_OUT]), count: Positive }, closed));
 
 export const GoldFigures = Type.Object(
   {
@@ -118,15 +114,12 @@ export type CertificateView = Static<typeof CertificateView>;
 export const CertificateListQuery = Type.Object(
   {
     suiteId: Type.Optional(SuiteId),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    limit: Limit,
+    cursor: Type.Optional(Id),
   },
   closed,
 );
 export type CertificateListQuery = Static<typeof CertificateListQuery>;
 
-export const CertificatePage = Type.Object(
-  { certificates: Type.Array(CertificateView), nextCursor: Type.Optional(Type.String()) },
-  closed,
-);
+export const CertificatePage = pageOf("certificates", CertificateView);
 export type CertificatePage = Static<typeof CertificatePage>;

@@ -1,4 +1,4 @@
-import { closed, type Static, Type } from "../schema.ts";
+import { Cursor, closed, Limit, Positive, pageOf, type Static, Type } from "../schema.ts";
 import { EVAL_MODES, SuiteId, SuiteVersion } from "./eval-suite.ts";
 
 export const SuiteInfo = Type.Object(
@@ -6,7 +6,7 @@ export const SuiteInfo = Type.Object(
     suiteId: SuiteId,
     version: SuiteVersion,
     sha256: Type.String({ pattern: "^[0-9a-f]{64}$", description: "of the canonical JSON; what evidence is bound to" }),
-    taskCount: Type.Integer({ minimum: 1 }),
+    taskCount: Positive,
     modes: Type.Array(Type.Enum([...EVAL_MODES])),
     targetAgentId: Type.Optional(Type.String()),
     hostWide: Type.Boolean({ description: "whether it is there for every tenant" }),
@@ -22,8 +22,8 @@ const SuiteWarning = Type.Object(
     code: Type.String(),
     path: Type.String({ description: "JSON Pointer into the suite" }),
     problem: Type.String(),
-    line: Type.Optional(Type.Integer({ minimum: 1 })),
-    column: Type.Optional(Type.Integer({ minimum: 1 })),
+    line: Type.Optional(Positive),
+    column: Type.Optional(Positive),
   },
   closed,
 );
@@ -41,17 +41,14 @@ export type PutSuiteResponse = Static<typeof PutSuiteResponse>;
 export const SuiteListQuery = Type.Object(
   {
     suiteId: Type.Optional(SuiteId),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    limit: Limit,
+    cursor: Cursor,
   },
   closed,
 );
 export type SuiteListQuery = Static<typeof SuiteListQuery>;
 
-export const SuitePage = Type.Object(
-  { suites: Type.Array(SuiteInfo), nextCursor: Type.Optional(Type.String()) },
-  closed,
-);
+export const SuitePage = pageOf("suites", SuiteInfo);
 export type SuitePage = Static<typeof SuitePage>;
 
 /** Columns of a stored suite other than the author's own text. */

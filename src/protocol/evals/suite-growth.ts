@@ -1,9 +1,16 @@
-import { closed, type Static, Type } from "../schema.ts";
+import {
+  closed,
+  Limit,
+  nullable,
+  Positive,
+  pageOf,
+  Share,
+  ShortName,
+  type Static,
+  Timestamp,
+  Type,
+} from "../schema.ts";
 import { EvalTask, SuiteId, TASK_ID_PATTERN } from "./eval-suite.ts";
-
-const Name = Type.String({ minLength: 1, maxLength: 256 });
-const At = Type.String({ description: "ISO 8601" });
-const Score = Type.Number({ minimum: 0, maximum: 1 });
 
 /** A task of a suite, and the run that it was made of. */
 export const TaskLink = Type.Object(
@@ -17,7 +24,7 @@ export const TaskLink = Type.Object(
     nodeId: Type.Optional(Type.String()),
     eventId: Type.Optional(Type.String({ description: "the event that was corrected, where it was one" })),
     by: Type.String(),
-    at: At,
+    at: Timestamp,
   },
   closed,
 );
@@ -25,24 +32,21 @@ export type TaskLink = Static<typeof TaskLink>;
 
 export const TaskLinkQuery = Type.Object(
   {
-    runId: Type.Optional(Name),
+    runId: Type.Optional(ShortName),
     suiteId: Type.Optional(SuiteId),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+    limit: Limit,
     cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
   },
   closed,
 );
 export type TaskLinkQuery = Static<typeof TaskLinkQuery>;
 
-export const TaskLinkPage = Type.Object(
-  { links: Type.Array(TaskLink), nextCursor: Type.Optional(Type.String()) },
-  closed,
-);
+export const TaskLinkPage = pageOf("links", TaskLink);
 export type TaskLinkPage = Static<typeof TaskLinkPage>;
 
 export const AddFromRequest = Type.Object(
   {
-    runId: Name,
+    runId: ShortName,
     annotationId: Type.Optional(
       Type.String({ minLength: 1, maxLength: 128, description: "which correction, where there are several" }),
     ),
@@ -60,7 +64,7 @@ export type AddFromRequest = Static<typeof AddFromRequest>;
 
 const Proof = Type.Object(
   {
-    score: Score,
+    score: Share,
     passed: Type.Boolean(),
     findings: Type.Array(Type.Object({ kind: Type.String(), severity: Type.String() }, closed)),
     difference: Type.Optional(
@@ -79,12 +83,12 @@ export const AddedTask = Type.Object(
     suiteId: SuiteId,
     version: Type.String(),
     sha256: Type.String(),
-    taskCount: Type.Integer({ minimum: 1 }),
+    taskCount: Positive,
     kept: Type.Boolean({
       description: "whether this host keeps the new version; else its text has to be kept elsewhere",
     }),
     text: Type.String({ description: "the new version of the suite" }),
-    link: Type.Union([TaskLink, Type.Null()], { description: "null where it was only checked" }),
+    link: nullable(TaskLink, { description: "null where it was only checked" }),
     notes: Type.Array(Type.String(), { description: "notes for users of the task" }),
   },
   closed,

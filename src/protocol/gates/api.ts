@@ -1,5 +1,5 @@
 import { RunStatusSchema } from "../runs/run-status.ts";
-import { Count, closed, open, type Static, Type } from "../schema.ts";
+import { Count, closed, JsonObject, open, Positive, type Static, Type } from "../schema.ts";
 import { INTERRUPT_KINDS } from "./interrupt.ts";
 
 export const ResolveInterruptRequest = Type.Object({ resumeValue: Type.Unknown() }, closed);
@@ -36,10 +36,7 @@ const NotCounted = Type.Optional(
 /** A vote as it is shown. */
 export const SHOWN_VOTE = { at: Type.String(), reason: Type.Optional(Type.String()), notCounted: NotCounted };
 
-export const Tally = Type.Object(
-  { granted: Count, rejected: Count, humans: Count, required: Type.Integer({ minimum: 1 }) },
-  closed,
-);
+export const Tally = Type.Object({ granted: Count, rejected: Count, humans: Count, required: Positive }, closed);
 
 export const ResolveInterruptResponse = Type.Object(
   {
@@ -64,8 +61,8 @@ export const InterruptView = Type.Object(
     interruptId: Type.String(),
     kind: Type.Enum([...INTERRUPT_KINDS]),
     key: Type.String(),
-    data: Type.Record(Type.String(), Type.Unknown()),
-    resumeSchema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    data: JsonObject,
+    resumeSchema: Type.Optional(JsonObject),
     requestedAt: Type.String(),
     deadline: Type.Optional(Type.String()),
     expiresAt: Type.Optional(Type.String()),

@@ -1,14 +1,10 @@
 import { PRINCIPAL_KINDS } from "../identity/identity.ts";
 import { Condition } from "../promotion/evidence.ts";
 import { RUN_STATUSES } from "../runs/run-status.ts";
-import { closed, open, Type } from "../schema.ts";
+import { Count, closed, JsonObject, Name, open, Positive, ShortName, Type } from "../schema.ts";
 import { APPROVAL_ACTIONS, INTERRUPT_KINDS } from "./interrupt.ts";
 
-const Json = Type.Unknown();
-const JsonObject = Type.Record(Type.String(), Json);
 const Text = Type.String();
-const Name = Type.String({ minLength: 1 });
-const Positive = Type.Integer({ minimum: 1 });
 const Kind = Type.Enum([...INTERRUPT_KINDS]);
 const ChildError = Type.Object({ code: Name, message: Name, details: Type.Optional(JsonObject) }, open);
 
@@ -20,10 +16,10 @@ export const GATE_EVENTS = {
     payload: Type.Object(
       {
         kind: Kind,
-        key: Type.String({ minLength: 1, maxLength: 256 }),
+        key: ShortName,
         data: JsonObject,
         resumeSchema: Type.Optional(JsonObject),
-        timeoutMs: Type.Optional(Type.Integer({ minimum: 0 })),
+        timeoutMs: Type.Optional(Count),
         runId: Name,
         nodeId: Name,
         interruptId: Name,
@@ -42,7 +38,7 @@ export const GATE_EVENTS = {
         nodeId: Name,
         interruptId: Name,
         kind: Kind,
-        resumeValue: Type.Optional(Json),
+        resumeValue: Type.Optional(Type.Unknown()),
         resolvedAt: Name,
         resolvedBy: Type.Optional(Name),
         /** Absent for a person. */
@@ -82,7 +78,7 @@ export const GATE_EVENTS = {
         comment: Type.Optional(Text),
         feedback: Type.Optional(Text),
         refineFeedback: Type.Optional(JsonObject),
-        editedArtifactData: Type.Optional(Json),
+        editedArtifactData: Type.Optional(Type.Unknown()),
       },
       open,
     ),
@@ -94,9 +90,7 @@ export const GATE_EVENTS = {
       {
         gateId: Name,
         principal: Name,
-        quorumProgress: Type.Optional(
-          Type.Object({ granted: Type.Integer({ minimum: 0 }), required: Positive }, closed),
-        ),
+        quorumProgress: Type.Optional(Type.Object({ granted: Count, required: Positive }, closed)),
       },
       closed,
     ),
@@ -144,7 +138,10 @@ export const GATE_EVENTS = {
   "node.resumed": {
     tier: "updates",
     summary: "The node has its answer and continues.",
-    payload: Type.Object({ nodeId: Name, interruptId: Type.Optional(Name), resumeValue: Type.Optional(Json) }, open),
+    payload: Type.Object(
+      { nodeId: Name, interruptId: Type.Optional(Name), resumeValue: Type.Optional(Type.Unknown()) },
+      open,
+    ),
   },
   "node.dispatched": {
     tier: "updates",
@@ -172,9 +169,9 @@ export const GATE_EVENTS = {
         /** The relay, where all its votes count as one person. */
         countsAs: Type.Optional(Name),
         relayedPerson: Type.Optional(Type.Literal(true)),
-        editedArtifactData: Type.Optional(Json),
+        editedArtifactData: Type.Optional(Type.Unknown()),
         /** Masked: what in the edited artifact is secret. */
-        secrets: Type.Optional(Json),
+        secrets: Type.Optional(Type.Unknown()),
         /** How the evaluation stood that the gate asks for. */
         evidence: Type.Optional(Type.Array(Condition)),
       },
@@ -232,7 +229,7 @@ export const GATE_EVENTS = {
         variables: Type.Optional(JsonObject),
         /** Names among the variables that are masked wherever they go. */
         sensitive: Type.Optional(Type.Array(Name)),
-        secrets: Type.Optional(Json),
+        secrets: Type.Optional(Type.Unknown()),
         error: Type.Optional(ChildError),
       },
       closed,

@@ -1,12 +1,12 @@
 import { RunStatusSchema } from "../runs/run-status.ts";
-import { closed, type Static, Type } from "../schema.ts";
+import { closed, Positive, ShortName, type Static, Timestamp, Type } from "../schema.ts";
 
 /** Bodies of the route for external events. */
 
 export const SendExternalEventRequest = Type.Object(
   {
     eventType: Type.String({ minLength: 1, maxLength: 1024 }),
-    eventId: Type.String({ minLength: 1, maxLength: 256 }),
+    eventId: ShortName,
     correlation: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         minProperties: 1,
@@ -21,7 +21,7 @@ export const SendExternalEventRequest = Type.Object(
     ),
     payload: Type.Unknown(),
     /** How long to keep it when no run waits for it yet; at most the retention that discovery advertises. */
-    holdSeconds: Type.Optional(Type.Integer({ minimum: 1 })),
+    holdSeconds: Type.Optional(Positive),
   },
   closed,
 );
@@ -53,7 +53,7 @@ export const ExternalEventHeld = Type.Object(
     eventId: Type.String(),
     correlationId: Type.String(),
     held: Type.Literal(true),
-    expiresAt: Type.String({ description: "ISO 8601" }),
+    expiresAt: Timestamp,
   },
   closed,
 );

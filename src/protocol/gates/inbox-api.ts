@@ -1,12 +1,11 @@
 import { ACTOR_KINDS } from "../judgments/annotation.ts";
 import { ErrorEnvelope } from "../runs/api.ts";
 import { RunStatusSchema } from "../runs/run-status.ts";
-import { Count, closed, type Static, Type } from "../schema.ts";
+import { Count, Cursor, closed, Id, Instant, nullable, Positive, Share, type Static, Type } from "../schema.ts";
 import { BINDING_FIELDS, SHOWN_VOTE, Tally } from "./api.ts";
 import { APPROVAL_ACTIONS, INTERRUPT_KINDS, INTERRUPT_STATUSES } from "./interrupt.ts";
 
 const Action = Type.Enum([...APPROVAL_ACTIONS]);
-const InterruptId = Type.String({ minLength: 1, maxLength: 128 });
 
 /** What waits for the caller's decision. */
 export const InboxItem = Type.Object(
@@ -19,12 +18,12 @@ export const InboxItem = Type.Object(
     title: Type.String(),
     requestedAt: Type.String(),
     ageSeconds: Count,
-    deadline: Type.Union([Type.String(), Type.Null()]),
-    required: Type.Integer({ minimum: 1 }),
+    deadline: nullable(Type.String()),
+    required: Positive,
     granted: Count,
     rejected: Count,
     votes: Type.Array(Type.Object({ voter: Type.String(), action: Action, ...SHOWN_VOTE }, closed)),
-    mine: Type.Union([Action, Type.Null()], { description: "how the caller has voted" }),
+    mine: nullable(Action, { description: "how the caller has voted" }),
     governed: Type.Boolean(),
     revision: Count,
     artifactDigest: Type.String(),
@@ -66,9 +65,9 @@ export const InboxResponse = Type.Object(
 export type InboxResponse = Static<typeof InboxResponse>;
 
 export const INBOX_FILTERS = {
-  workflowId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  workflowId: Type.Optional(Id),
   kind: Type.Optional(Type.Enum([...INTERRUPT_KINDS])),
-  runId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  runId: Type.Optional(Id),
 };
 const InboxFilter = Type.Object(INBOX_FILTERS, closed);
 export type InboxFilter = Static<typeof InboxFilter>;
@@ -83,7 +82,7 @@ export const InboxQuery = Type.Object(
       Type.Enum(["true", "false"], { description: "also runs with an open flag; needs scope runs:read" }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: "of each of the two lists" })),
-    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    cursor: Cursor,
     flaggedCursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: "of the flags" })),
   },
   closed,
@@ -94,13 +93,10 @@ export const MAX_DECISIONS = 100;
 
 export const DecideRequest = Type.Object(
   {
-    items: Type.Array(
-      Type.Object({ interruptId: InterruptId, resumeValue: Type.Unknown(), ...BINDING_FIELDS }, closed),
-      {
-        minItems: 1,
-        maxItems: MAX_DECISIONS,
-      },
-    ),
+    items: Type.Array(Type.Object({ interruptId: Id, resumeValue: Type.Unknown(), ...BINDING_FIELDS }, closed), {
+      minItems: 1,
+      maxItems: MAX_DECISIONS,
+    }),
   },
   closed,
 );
@@ -162,8 +158,8 @@ export type InboxClosed = Static<(typeof INBOX_EVENTS)["inbox.closed"]["data"]>;
 export const GATE_GROUPINGS = ["workflow", "node", "principal", "day"] as const;
 export type GateGrouping = (typeof GATE_GROUPINGS)[number];
 
-const Seconds = Type.Union([Type.Number({ minimum: 0 }), Type.Null()]);
-const Share = Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]);
+const Seconds = nullable(Type.Number({ minimum: 0 }));
+const MaybeShare = nullable(Share);
 
 const FIGURES = {
   opened: Count,
@@ -174,8 +170,8 @@ const FIGURES = {
   medianSeconds: Seconds,
   p95Seconds: Seconds,
   underTenSeconds: Count,
-  timeoutShare: Share,
-  overrideShare: Share,
+  timeoutShare: MaybeShare,
+  overrideShare: MaybeShare,
 };
 export const GateFigures = Type.Object(FIGURES, closed);
 export type GateFigures = Static<typeof GateFigures>;
@@ -196,13 +192,11 @@ export const GateSummaryResponse = Type.Object(
 );
 export type GateSummaryResponse = Static<typeof GateSummaryResponse>;
 
-const Instant = Type.Optional(Type.String({ minLength: 20, maxLength: 40 }));
-
 export const GateSummaryQuery = Type.Object(
   {
     workflowId: INBOX_FILTERS.workflowId,
-    from: Instant,
-    to: Instant,
+    from: Type.Optional(Instant),
+    to: Type.Optional(Instant),
     groupBy: Type.Optional(Type.Enum([...GATE_GROUPINGS])),
   },
   closed,

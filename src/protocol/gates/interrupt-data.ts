@@ -1,9 +1,9 @@
 import { NamedEvidence, RequiredEval } from "../promotion/evidence.ts";
-import { closed, JsonObject, open, type TSchema, Type } from "../schema.ts";
+import { closed, JsonObject, open, ShortName, type TSchema, Type } from "../schema.ts";
 import { APPROVAL_ACTIONS, type InterruptKind, REJECTION_POLICIES } from "./interrupt.ts";
 
 const Name = Type.String({ minLength: 1, maxLength: 1024 });
-const Names = Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000 });
+const Names = Type.Array(ShortName, { maxItems: 1000 });
 
 export const Actions = Type.Array(Type.Enum([...APPROVAL_ACTIONS]), { minItems: 1, uniqueItems: true });
 
@@ -27,14 +27,13 @@ export const APPROVER_FIELDS = {
 };
 
 const Count = Type.Integer({ minimum: 1, maximum: 1000 });
-const RuleName = Type.String({ minLength: 1, maxLength: 256 });
 
 /** The rules of a governed gate. Unreadable rules are refused: otherwise they would not be enforced. */
 export const GOVERNED_FIELDS = {
-  requiredRole: Type.Optional(RuleName),
-  requiredScope: Type.Optional(RuleName),
+  requiredRole: Type.Optional(ShortName),
+  requiredScope: Type.Optional(ShortName),
   quorum: Type.Optional(Count),
-  override: Type.Optional(Type.Object({ requiredRole: RuleName, audited: Type.Optional(Type.Literal(true)) }, closed)),
+  override: Type.Optional(Type.Object({ requiredRole: ShortName, audited: Type.Optional(Type.Literal(true)) }, closed)),
   overrideBypassesQuorum: Type.Optional(Type.Boolean()),
   requiredEval: Type.Optional(RequiredEval),
 };

@@ -1,5 +1,5 @@
 import { operations } from "../operation.ts";
-import { Type } from "../schema.ts";
+import { closed, Type } from "../schema.ts";
 import {
   InterruptView,
   ResolveInterruptBody,
@@ -130,7 +130,7 @@ export const GATE_OPERATIONS = operations(common, {
     tag: "events",
     summary: "Follow the inbox as server-sent events: what is open, then every change. Ends with the key only.",
     access: "approvals:respond",
-    query: Type.Object(INBOX_FILTERS, { additionalProperties: false }),
+    query: Type.Object(INBOX_FILTERS, closed),
     success: { status: 200, contentType: "text/event-stream", frames: INBOX_EVENTS },
   },
   getGateSummary: {

@@ -1,14 +1,14 @@
 import { defined } from "../defined.ts";
-import { type Static, Type } from "../schema.ts";
+import { closed, ShortName, type Static, Type } from "../schema.ts";
 
 /** Who owns a run. Opaque ids taken from the credential; never personal data, because `owner` is not redacted. */
 export const Owner = Type.Object(
   {
-    tenant: Type.String({ minLength: 1, maxLength: 256 }),
-    workspace: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    principal: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    tenant: ShortName,
+    workspace: Type.Optional(ShortName),
+    principal: Type.Optional(ShortName),
   },
-  { additionalProperties: false },
+  closed,
 );
 export type Owner = Static<typeof Owner>;
 

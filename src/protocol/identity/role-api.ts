@@ -1,9 +1,8 @@
-import { closed, type Static, Type } from "../schema.ts";
+import { closed, Id, type Static, Type } from "../schema.ts";
 import { PRINCIPAL_KINDS } from "./identity.ts";
 
 /** Bodies of the routes for roles and principals. */
-const Name = Type.String({ minLength: 1, maxLength: 128 });
-const Names = Type.Array(Name, { maxItems: 64 });
+const Names = Type.Array(Id, { maxItems: 64 });
 const OpaqueId = Type.String({ minLength: 1, maxLength: 256, pattern: "^[\\x21-\\x7e]+$" });
 
 /** Groups of a principal. An empty list removes all of them. */

@@ -1,9 +1,7 @@
-import { closed, type Static, Type } from "../schema.ts";
+import { Cursor, closed, Id, Limit, pageOf, Share, ShortName, type Static, Type } from "../schema.ts";
 import { ACTOR_KINDS, ANNOTATION, ANNOTATION_STATES, CREATE_ANNOTATION, DateTime, SIGNAL_KINDS } from "./annotation.ts";
 
-const Id = Type.String({ minLength: 1, maxLength: 128 });
 const Text = Type.String({ minLength: 1, maxLength: 2000 });
-const Name = Type.String({ minLength: 1, maxLength: 256 });
 
 /** The protocol's request with Assay's additions. */
 export const AnnotateRequest = Type.Object(
@@ -26,9 +24,11 @@ export const AnnotationView = Type.Object(
     agentId: Type.Optional(
       Type.String({ description: "the agent that is judged: named by the run's metadata, or called by the host" }),
     ),
-    otherAgents: Type.Optional(Type.Array(Name, { maxItems: 8, description: "further agents, where several worked" })),
+    otherAgents: Type.Optional(
+      Type.Array(ShortName, { maxItems: 8, description: "further agents, where several worked" }),
+    ),
     actorKind: Type.Enum([...ACTOR_KINDS]),
-    confidence: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    confidence: Type.Optional(Share),
     state: Type.Enum([...ANNOTATION_STATES]),
     supersedes: Type.Optional(Type.String()),
     supersededBy: Type.Optional(Type.String()),
@@ -63,11 +63,11 @@ export type CloseFlagRequest = Static<typeof CloseFlagRequest>;
 export const ANNOTATION_FILTERS = {
   runId: Type.Optional(Id),
   workflowId: Type.Optional(Id),
-  agentId: Type.Optional(Name),
+  agentId: Type.Optional(ShortName),
   nodeId: Type.Optional(Id),
   signal: Type.Optional(Type.Enum([...SIGNAL_KINDS])),
-  label: Type.Optional(Name),
-  actor: Type.Optional(Name),
+  label: Type.Optional(ShortName),
+  actor: Type.Optional(ShortName),
   actorKind: Type.Optional(Type.Enum([...ACTOR_KINDS])),
   state: Type.Optional(Type.Enum([...ANNOTATION_STATES])),
   flagged: Type.Optional(Type.Enum(["open", "closed", "true"], { description: "true is the same as open" })),
@@ -87,8 +87,8 @@ export const AnnotationListQuery = Type.Object(
       }),
     ),
     order: Type.Optional(Type.Enum(["newest", "oldest"])),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    limit: Limit,
+    cursor: Cursor,
   },
   closed,
 );
@@ -97,8 +97,5 @@ export type AnnotationListQuery = Static<typeof AnnotationListQuery>;
 export const AnnotationFilter = Type.Object(ANNOTATION_FILTERS, closed);
 export type AnnotationFilter = Static<typeof AnnotationFilter>;
 
-export const AnnotationPage = Type.Object(
-  { annotations: Type.Array(AnnotationView), nextCursor: Type.Optional(Type.String()) },
-  closed,
-);
+export const AnnotationPage = pageOf("annotations", AnnotationView);
 export type AnnotationPage = Static<typeof AnnotationPage>;

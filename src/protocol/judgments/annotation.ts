@@ -1,6 +1,5 @@
-import { closed, type Static, Type } from "../schema.ts";
+import { closed, Id, Name, type Static, Type } from "../schema.ts";
 
-const Name = Type.String({ minLength: 1 });
 /** An instant as RFC 3339 writes it. */
 export const DateTime = Type.String({ format: "date-time" });
 
@@ -41,8 +40,8 @@ export type Signal = Static<typeof Signal>;
 const Note = Type.Optional(Type.String({ maxLength: NOTE_MAX }));
 
 const TARGET = {
-  eventId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-  nodeId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  eventId: Type.Optional(Id),
+  nodeId: Type.Optional(Id),
 };
 
 /** Without either the judgment is about the run as a whole. */

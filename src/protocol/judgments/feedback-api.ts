@@ -1,15 +1,14 @@
-import { Count, closed, type Static, Type } from "../schema.ts";
+import { Count, closed, Id, nullable, Share, ShortName, type Static, Type } from "../schema.ts";
 
-const Share = Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]);
+const MaybeShare = nullable(Share);
 
 export const FEEDBACK_GROUPINGS = ["workflow", "agent", "node", "day"] as const;
 export type FeedbackGrouping = (typeof FEEDBACK_GROUPINGS)[number];
 
 /** A rate with its counts and its 95 % Wilson interval. */
-const RateInterval = Type.Union([
+const RateInterval = nullable(
   Type.Object({ count: Count, of: Count, low: Type.Number(), high: Type.Number() }, closed),
-  Type.Null(),
-]);
+);
 export type RateInterval = Static<typeof RateInterval>;
 
 const INTERVALS = { correctionRate: RateInterval, flagRate: RateInterval, accuracy: RateInterval };
@@ -22,10 +21,9 @@ const FIGURES = {
   ratings: Type.Object(
     {
       count: Count,
-      mean: Type.Union([
+      mean: nullable(
         Type.Number({ minimum: 1, maximum: 5, description: "over the rated runs, of the mean rating of each" }),
-        Type.Null(),
-      ]),
+      ),
       histogram: Type.Array(Count, { minItems: 5, maxItems: 5, description: "how many ratings of 1, 2, 3, 4 and 5" }),
     },
     closed,
@@ -37,11 +35,11 @@ const FIGURES = {
   otherLabels: Type.Optional(
     Type.Integer({ minimum: 1, description: "how many judgments gave a label that is not named in labels" }),
   ),
-  correctionRate: Share,
-  flagRate: Share,
-  accuracy: Share,
+  correctionRate: MaybeShare,
+  flagRate: MaybeShare,
+  accuracy: MaybeShare,
   judgedRuns: Type.Integer({ minimum: 0, description: "runs with a rating, or a label pass or fail" }),
-  judgedShare: Share,
+  judgedShare: MaybeShare,
 };
 
 /** Judgments of agents, or of code: the same figures, never mixed with those of people. */
@@ -50,7 +48,7 @@ export type ApartFigures = Static<typeof ApartFigures>;
 
 const PEOPLE = {
   ...FIGURES,
-  interventionRate: Share,
+  interventionRate: MaybeShare,
   intervals: Type.Object({ ...INTERVALS, interventionRate: RateInterval }, closed),
   agents: ApartFigures,
   code: ApartFigures,
@@ -66,7 +64,7 @@ const GroupKey = Type.Object(
   {
     workflowId: Type.Optional(Type.String()),
     agentId: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], { description: "null for runs that name no agent and called none" }),
+      nullable(Type.String(), { description: "null for runs that name no agent and called none" }),
     ),
     nodeId: Type.Optional(Type.String()),
     day: Type.Optional(Type.String({ description: "in UTC" })),
@@ -81,13 +79,12 @@ export const FeedbackSummary = Type.Object(
 );
 export type FeedbackSummary = Static<typeof FeedbackSummary>;
 
-const Id = Type.Optional(Type.String({ minLength: 1, maxLength: 128 }));
 const instant = (description: string) => Type.Optional(Type.String({ minLength: 20, maxLength: 40, description }));
 
 export const FeedbackSummaryQuery = Type.Object(
   {
-    workflowId: Id,
-    agentId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    workflowId: Type.Optional(Id),
+    agentId: Type.Optional(ShortName),
     nodeId: Type.Optional(
       Type.String({ minLength: 1, maxLength: 128, description: "only judgments about this node; all runs count" }),
     ),

@@ -1,4 +1,4 @@
-import { Count, closed, type Static, Type } from "../schema.ts";
+import { Count, closed, Id, Instant, JsonObject, Positive, ShortName, type Static, Type } from "../schema.ts";
 import { WORKFLOW_ID_PATTERN } from "../workflows/workflow.ts";
 import { AnnotationView } from "./annotation-api.ts";
 
@@ -6,22 +6,19 @@ import { AnnotationView } from "./annotation-api.ts";
 export const JUDGMENT_FORMAT = "assay-judgments";
 export const JUDGMENT_VERSION = 1;
 
-const Id = Type.String({ minLength: 1, maxLength: 128 });
-const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Text = Type.String({ maxLength: 20_000 });
-const Instant = Type.String({ minLength: 20, maxLength: 40 });
 
 export const JudgmentHeader = Type.Object(
   {
     type: Type.Literal("header"),
     format: Type.Literal(JUDGMENT_FORMAT),
     version: Type.Literal(JUDGMENT_VERSION),
-    filter: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    filter: Type.Optional(JsonObject),
   },
   closed,
 );
 
-export const JudgmentEnd = Type.Object({ type: Type.Literal("end"), count: Type.Integer({ minimum: 0 }) }, closed);
+export const JudgmentEnd = Type.Object({ type: Type.Literal("end"), count: Count }, closed);
 
 const { runId: _, ...target } = AnnotationView.properties.target.properties;
 
@@ -31,19 +28,19 @@ export const Judgment = Type.Object(
     ...AnnotationView.properties,
     annotationId: Type.String({ pattern: "^ann-[0-9a-hjkmnp-tv-z]{26}$" }),
     target: Type.Object({ runId: Id, ...target }, closed),
-    actor: Type.Object({ principalRef: Name }, closed),
+    actor: Type.Object({ principalRef: ShortName }, closed),
     createdAt: Instant,
     workflowId: Type.String({ pattern: WORKFLOW_ID_PATTERN, maxLength: 128 }),
-    agentId: Type.Optional(Name),
+    agentId: Type.Optional(ShortName),
     supersedes: Type.Optional(Id),
     supersededBy: Type.Optional(Id),
     supersededAt: Type.Optional(Instant),
-    retraction: Type.Optional(Type.Object({ by: Name, at: Instant, reason: Text }, closed)),
+    retraction: Type.Optional(Type.Object({ by: ShortName, at: Instant, reason: Text }, closed)),
     flag: Type.Optional(
       Type.Object(
         {
           status: Type.Enum(["open", "closed"]),
-          closedBy: Type.Optional(Name),
+          closedBy: Type.Optional(ShortName),
           closedAt: Type.Optional(Instant),
           note: Type.Optional(Text),
         },
@@ -51,14 +48,14 @@ export const Judgment = Type.Object(
       ),
     ),
     queueItemId: Type.Optional(Id),
-    importedBy: Type.Optional(Name),
+    importedBy: Type.Optional(ShortName),
     tapeRow: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000_000 })),
     muted: Type.Optional(
       Type.Literal(true, {
         description: "about an event that a sidecar mutes: in no figure; worked out again on import",
       }),
     ),
-    workspace: Type.Optional(Name),
+    workspace: Type.Optional(ShortName),
     aboutNode: Type.Optional(
       Type.String({ minLength: 1, maxLength: 128, description: "the node of the event that it is about" }),
     ),
@@ -78,7 +75,7 @@ export const MAX_IMPORT_LINES = 1001;
 
 export const ImportRequest = Type.Object(
   {
-    lines: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+    lines: Type.Array(JsonObject, {
       minItems: 1,
       maxItems: MAX_IMPORT_LINES,
       description: "lines of an export: its header, then some or all of the others",
@@ -97,7 +94,7 @@ export const ImportResponse = Type.Object(
     imported: Count,
     updated: Count,
     unchanged: Count,
-    refused: Type.Array(Type.Object({ line: Type.Integer({ minimum: 1 }), problem: Type.String() }, closed)),
+    refused: Type.Array(Type.Object({ line: Positive, problem: Type.String() }, closed)),
   },
   closed,
 );

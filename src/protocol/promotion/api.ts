@@ -1,11 +1,10 @@
-import { closed, type Static, Type } from "../schema.ts";
+import { closed, Name, type Static, Type } from "../schema.ts";
 import { DEPLOYMENT_STATES, DeploymentState } from "./events.ts";
 
 export { CHANNELS, LATEST, RESOLVED_CHANNELS } from "./deployment-channels.ts";
 export { DEPLOYMENT_STATES, DeploymentState } from "./events.ts";
 export { Condition } from "./evidence.ts";
 
-const Text = Type.String({ minLength: 1 });
 const Version = Type.String({ minLength: 1, maxLength: 64 });
 const Percent = Type.Integer({ minimum: 0, maximum: 100 });
 
@@ -27,7 +26,7 @@ export const AgentDeployment = Type.Object(
     rollbackPointer: Type.Optional(
       Type.String({ maxLength: 64, description: "the version that took its place; only of what was rolled back" }),
     ),
-    channels: Type.Optional(Type.Array(Text, { uniqueItems: true })),
+    channels: Type.Optional(Type.Array(Name, { uniqueItems: true })),
     evalRunId: Type.Optional(Type.String({ minLength: 1, description: "the evaluation its last promotion rests on" })),
     approvalGateId: Type.Optional(Type.String({ minLength: 1, description: "the gate people let it pass by" })),
   },

@@ -1,6 +1,5 @@
-import { closed, Type } from "../schema.ts";
+import { closed, Name, Type } from "../schema.ts";
 
-const Name = Type.String({ minLength: 1 });
 const Percent = Type.Integer({ minimum: 0, maximum: 100 });
 
 export const DEPLOYMENT_STATES = ["draft", "test", "staged", "active", "paused", "deprecated", "rolled-back"] as const;

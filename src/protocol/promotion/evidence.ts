@@ -1,8 +1,7 @@
 import { EVAL_MODES } from "../evals/eval-suite.ts";
 import { RequireCertificate } from "../evals/judge-certificate-api.ts";
-import { closed, type Static, Type } from "../schema.ts";
+import { closed, Name, ShortName, type Static, Type } from "../schema.ts";
 
-const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Suite = Type.String({ minLength: 1, maxLength: 512, description: "id@version" });
 
 export const YEAR_SEC = 31_622_400;
@@ -10,7 +9,7 @@ export const YEAR_SEC = 31_622_400;
 /** One condition of a transition. A refusal lists all of them under `details.conditions`. */
 export const Condition = Type.Object(
   {
-    condition: Type.String({ minLength: 1 }),
+    condition: Name,
     wanted: Type.String(),
     found: Type.String(),
     met: Type.Boolean(),
@@ -37,7 +36,7 @@ export const EvidenceCoverage = Type.Object(
       }),
     ),
     tasks: Type.Optional(
-      Type.Array(Name, {
+      Type.Array(ShortName, {
         minItems: 1,
         maxItems: 10_000,
         uniqueItems: true,
@@ -53,7 +52,7 @@ const EVIDENCE_FIELDS = {
   suiteSha256: Type.Optional(
     Type.String({ pattern: "^[0-9a-f]{64}$", description: "filled in from the suite when it is left out" }),
   ),
-  evalRunId: Type.Optional(Name),
+  evalRunId: Type.Optional(ShortName),
   requiredPassScore: Type.Optional(
     Type.Number({ minimum: 0, maximum: 1, description: "takes the place of the suite's own bar" }),
   ),
@@ -80,15 +79,18 @@ export const RequiredEval = Type.Object(
   {
     ...EVIDENCE_FIELDS,
     suite: Type.Optional(Suite),
-    agentId: Type.Optional(Name),
-    agentVersion: Type.Optional(Name),
+    agentId: Type.Optional(ShortName),
+    agentVersion: Type.Optional(ShortName),
   },
   closed,
 );
 export type RequiredEval = Static<typeof RequiredEval>;
 
 /** What a run names for its gate, where the gate itself does not. */
-export const NamedEvidence = Type.Object({ evalRunId: Type.Optional(Name), agentVersion: Type.Optional(Name) }, closed);
+export const NamedEvidence = Type.Object(
+  { evalRunId: Type.Optional(ShortName), agentVersion: Type.Optional(ShortName) },
+  closed,
+);
 export type NamedEvidence = Static<typeof NamedEvidence>;
 
 /** Why a gate with this demand could never be granted, or by anything. */

@@ -1,22 +1,21 @@
 import { AGENT_ID_PATTERN } from "../agents/agent-manifest.ts";
-import { closed, type Static, Type } from "../schema.ts";
+import { closed, Positive, ShortName, type Static, Type } from "../schema.ts";
 import { PolicyEvidence, YEAR_SEC } from "./evidence.ts";
 
 export { PolicyEvidence } from "./evidence.ts";
 
-const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Count = Type.Integer({ minimum: 1, maximum: 1000 });
 
 /** The approvers of a transition. Its requester is not among them, unless the policy allows it. */
 export const PolicyGate = Type.Object(
   {
-    requiredRole: Type.Optional(Name),
-    requiredScope: Type.Optional(Name),
+    requiredRole: Type.Optional(ShortName),
+    requiredScope: Type.Optional(ShortName),
     quorum: Type.Optional(Count),
     minHumans: Type.Optional(Count),
     requireIndependentVoters: Type.Optional(Type.Boolean()),
     forbidSelfApproval: Type.Optional(Type.Boolean({ description: "default true" })),
-    override: Type.Optional(Type.Object({ requiredRole: Name }, closed)),
+    override: Type.Optional(Type.Object({ requiredRole: ShortName }, closed)),
     overrideBypassesQuorum: Type.Optional(Type.Boolean()),
     timeoutSec: Type.Optional(
       Type.Number({
@@ -69,9 +68,9 @@ export const PromotionPolicy = Type.Object(
   {
     subject: Type.String({ description: "an agent, or default for those without a policy of their own" }),
     rules: PromotionRules,
-    revision: Type.Integer({ minimum: 1 }),
-    setBy: Name,
-    setAt: Name,
+    revision: Positive,
+    setBy: ShortName,
+    setAt: ShortName,
   },
   closed,
 );

@@ -1,9 +1,9 @@
 import { ACTOR_KINDS } from "../judgments/annotation.ts";
-import { Count, closed, type Static, Type } from "../schema.ts";
+import { Count, closed, nullable, Share, type Static, Type } from "../schema.ts";
 import { JudgmentValue } from "./api.ts";
 
 /** Agreement of the reviewers of a queue. An undefined figure is `null`, with its reason. */
-const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
+const MaybeNumber = nullable(Type.Number());
 const Reason = Type.Optional(Type.Enum(["no_common_items", "unequal_counts", "no_variation"]));
 const FIGURE = { value: MaybeNumber, reason: Reason };
 
@@ -15,13 +15,12 @@ const CohenPair = Type.Object(
     observed: MaybeNumber,
     expected: MaybeNumber,
     standardError: MaybeNumber,
-    interval: Type.Union([
+    interval: nullable(
       Type.Object(
         { low: Type.Number(), high: Type.Number(), method: Type.Literal("standard_error") },
         { ...closed, description: "of 95 %" },
       ),
-      Type.Null(),
-    ]),
+    ),
   },
   closed,
 );
@@ -30,7 +29,7 @@ const Fleiss = Type.Object(
   {
     ...FIGURE,
     items: Count,
-    ratingsPerItem: Type.Union([Count, Type.Null()]),
+    ratingsPerItem: nullable(Count),
     observed: MaybeNumber,
     expected: MaybeNumber,
   },
@@ -70,10 +69,10 @@ export const QueueAgreement = Type.Object(
     items: Type.Integer({ minimum: 0, description: "with at least one judgment that stands" }),
     complete: Type.Boolean({ description: "false where there are more items than one answer looks at" }),
     settled: Type.Object({ agreed: Count, disputed: Count, adjudicated: Count }, closed),
-    disputedShare: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
+    disputedShare: nullable(Share, {
       description: "of the settled and disputed items, how many reviewers did not agree on",
     }),
-    disputedInterval: Type.Union([Type.Object({ low: Type.Number(), high: Type.Number() }, closed), Type.Null()], {
+    disputedInterval: nullable(Type.Object({ low: Type.Number(), high: Type.Number() }, closed), {
       description: "of that share, by Wilson, 95 %",
     }),
     withdrawn: Type.Integer({ minimum: 0, description: "judgments left out: replaced or retracted outside the queue" }),

@@ -1,11 +1,8 @@
 import { ACTOR_KINDS } from "../judgments/annotation.ts";
 import { RunStatusSchema } from "../runs/run-status.ts";
-import { Count, closed, type Static, Type } from "../schema.ts";
+import { Count, Cursor, closed, Id, Limit, nullable, ShortName, type Static, Timestamp, Type } from "../schema.ts";
 
 /** Review queues: rules, items, and requests of owners and reviewers. */
-const Id = Type.String({ minLength: 1, maxLength: 128 });
-const Principal = Type.String({ minLength: 1, maxLength: 256 });
-const Instant = Type.String({ description: "ISO 8601" });
 const Reason = Type.String({ minLength: 1, maxLength: 2000 });
 
 export const RATING_MAX = 5;
@@ -17,7 +14,7 @@ const LEASE_SECONDS_MAX = 86_400;
 
 export const QUEUE_QUERY = {
   workflowId: Type.Optional(Id),
-  agentId: Type.Optional(Principal),
+  agentId: Type.Optional(ShortName),
   status: Type.Optional(RunStatusSchema),
   nodeId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 128, description: "judge this node; needs workflowId" }),
@@ -42,7 +39,7 @@ export const QueueJudgment = Type.Union([
   Type.Object(
     {
       kind: Type.Literal("label"),
-      labels: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { minItems: 2, maxItems: LABELS_MAX }),
+      labels: Type.Array(ShortName, { minItems: 2, maxItems: LABELS_MAX }),
     },
     closed,
   ),
@@ -53,9 +50,9 @@ export type QueueJudgment = Static<typeof QueueJudgment>;
 /** Principals by name, role or group. Roles and groups are evaluated at the time of the request. */
 export const PrincipalSelector = Type.Object(
   {
-    people: Type.Optional(Type.Array(Principal, { maxItems: 200 })),
-    roles: Type.Optional(Type.Array(Principal, { maxItems: 50 })),
-    groups: Type.Optional(Type.Array(Principal, { maxItems: 50 })),
+    people: Type.Optional(Type.Array(ShortName, { maxItems: 200 })),
+    roles: Type.Optional(Type.Array(ShortName, { maxItems: 50 })),
+    groups: Type.Optional(Type.Array(ShortName, { maxItems: 50 })),
   },
   closed,
 );
@@ -64,7 +61,7 @@ export type PrincipalSelector = Static<typeof PrincipalSelector>;
 export const CORRECTIONS = ["off", "optional", "required"] as const;
 
 const CHANGEABLE = {
-  name: Type.String({ minLength: 1, maxLength: 128 }),
+  name: Id,
   description: Type.String({ maxLength: 2000 }),
   noteRequired: Type.Boolean(),
   correction: Type.Enum([...CORRECTIONS]),
@@ -102,11 +99,9 @@ export const UpdateQueueRequest = Type.Object(
   {
     revision: Type.Integer({ minimum: 1, description: "of the queue as it was read" }),
     ...Type.Partial(Type.Object(CHANGEABLE)).properties,
-    assign: Type.Optional(
-      Type.Union([PrincipalSelector, Type.Null()], { description: "null: every principal who may annotate" }),
-    ),
-    adjudicators: Type.Optional(Type.Union([PrincipalSelector, Type.Null()])),
-    query: Type.Optional(Type.Union([QueueQuery, Type.Null()], { description: "null: filled by hand only" })),
+    assign: Type.Optional(nullable(PrincipalSelector, { description: "null: every principal who may annotate" })),
+    adjudicators: Type.Optional(nullable(PrincipalSelector)),
+    query: Type.Optional(nullable(QueueQuery, { description: "null: filled by hand only" })),
     state: Type.Optional(Type.Enum([...QUEUE_STATES])),
   },
   closed,
@@ -132,7 +127,7 @@ const QUEUE_INFO = {
   workspace: Type.Optional(Type.String()),
   state: Type.Enum([...QUEUE_STATES]),
   revision: Type.Integer({ minimum: 1, description: "counts the changes of its rules" }),
-  createdAt: Instant,
+  createdAt: Timestamp,
   createdBy: Type.String(),
   ...QUEUE_RULES,
 };
@@ -156,8 +151,8 @@ export const QueueView = Type.Object(
 export type QueueView = Static<typeof QueueView>;
 
 const PAGING = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  limit: Limit,
+  cursor: Cursor,
 };
 const nextCursor = Type.Optional(Type.String());
 
@@ -169,11 +164,7 @@ export type QueuePage = Static<typeof QueuePage>;
 // --- items --------------------------------------------------------------------------------------------------
 
 /** 1 to 5 for a rating, one of the labels, or whether it is flagged. */
-export const JudgmentValue = Type.Union([
-  Type.Integer({ minimum: 1, maximum: RATING_MAX }),
-  Type.String({ minLength: 1, maxLength: 256 }),
-  Type.Boolean(),
-]);
+export const JudgmentValue = Type.Union([Type.Integer({ minimum: 1, maximum: RATING_MAX }), ShortName, Type.Boolean()]);
 export type JudgmentValue = Static<typeof JudgmentValue>;
 
 export const REVIEW_STATES = ["leased", "judged", "skipped"] as const;
@@ -183,7 +174,7 @@ const ReviewerJudgment = Type.Object(
     reviewer: Type.String(),
     kind: Type.Enum([...ACTOR_KINDS]),
     value: JudgmentValue,
-    at: Instant,
+    at: Timestamp,
     annotationIds: Type.Array(Type.String()),
     revised: Type.Optional(Type.Literal(true)),
   },
@@ -193,7 +184,7 @@ const ReviewerJudgment = Type.Object(
 const MyReview = Type.Object(
   {
     status: Type.Enum([...REVIEW_STATES]),
-    at: Instant,
+    at: Timestamp,
     until: Type.Optional(Type.String({ description: "of a lease" })),
     value: Type.Optional(JudgmentValue),
     reason: Type.Optional(Type.String({ description: "of a skip" })),
@@ -205,7 +196,7 @@ const FinalJudgment = Type.Object(
   {
     value: JudgmentValue,
     how: Type.Enum(["agreed", "adjudicated"]),
-    at: Instant,
+    at: Timestamp,
     by: Type.Optional(Type.String({ description: "who adjudicated" })),
     annotationIds: Type.Optional(Type.Array(Type.String())),
   },
@@ -227,16 +218,16 @@ export const QueueItemView = Type.Object(
     judged: Count,
     leased: Type.Integer({ minimum: 0, description: "now, by reviewers who have yet to judge" }),
     addedBy: Type.Optional(Type.String({ description: "who added it by hand" })),
-    createdAt: Instant,
-    mine: Type.Union([MyReview, Type.Null()], { description: "what the caller has to do with it" }),
-    judgments: Type.Union([Type.Array(ReviewerJudgment), Type.Null()], {
+    createdAt: Timestamp,
+    mine: nullable(MyReview, { description: "what the caller has to do with it" }),
+    judgments: nullable(Type.Array(ReviewerJudgment), {
       description: "null while they are kept from the caller",
     }),
     skips: Type.Union(
-      [Type.Array(Type.Object({ reviewer: Type.String(), reason: Type.String(), at: Instant }, closed)), Type.Null()],
+      [Type.Array(Type.Object({ reviewer: Type.String(), reason: Type.String(), at: Timestamp }, closed)), Type.Null()],
       { description: "null while they are kept from the caller" },
     ),
-    final: Type.Union([FinalJudgment, Type.Null()]),
+    final: nullable(FinalJudgment),
   },
   closed,
 );
@@ -246,7 +237,7 @@ export const QueueItemListQuery = Type.Object(
   {
     ...PAGING,
     state: Type.Optional(Type.Enum([...QUEUE_ITEM_STATES])),
-    reviewer: Type.Optional(Principal),
+    reviewer: Type.Optional(ShortName),
     review: Type.Optional(Type.Enum([...REVIEW_STATES], { description: "of that reviewer, or of anybody" })),
   },
   closed,
@@ -288,7 +279,7 @@ export const LeaseRequest = Type.Object({ leaseSeconds: LeaseSeconds }, closed);
 export type LeaseRequest = Static<typeof LeaseRequest>;
 
 export const NextItemResponse = Type.Object(
-  { item: Type.Union([QueueItemView, Type.Null()], { description: "null when there is nothing for the caller now" }) },
+  { item: nullable(QueueItemView, { description: "null when there is nothing for the caller now" }) },
   closed,
 );
 export type NextItemResponse = Static<typeof NextItemResponse>;

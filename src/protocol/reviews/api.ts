@@ -1,12 +1,22 @@
 import { AnnotationView } from "../judgments/annotation-api.ts";
-import { Count, closed, type Static, Type } from "../schema.ts";
+import {
+  Count,
+  Cursor,
+  closed,
+  Id,
+  Instant,
+  Limit,
+  nullable,
+  Positive,
+  pageOf,
+  ShortName,
+  type Static,
+  Type,
+} from "../schema.ts";
 
-/** Names that the Agent Feedback Protocol gave are kept as it writes them. */
+/** Names that the ShortName Feedback Protocol gave are kept as it writes them. */
 
-const Rate = Type.Union([Type.Number(), Type.Null()]);
-const Id = Type.String({ minLength: 1, maxLength: 128 });
-const Agent = Type.String({ minLength: 1, maxLength: 256 });
-const Instant = Type.String({ minLength: 20, maxLength: 40 });
+const Rate = nullable(Type.Number());
 const Status = Type.Enum(["accepted", "rejected", "partial"]);
 
 export const AFP_BASE = "/v1/host/assay/afp";
@@ -69,7 +79,7 @@ export const ReviewAnalyticsView = Type.Object(
     by_iteration: Type.Array(
       Type.Object(
         {
-          iteration: Type.Integer({ minimum: 1 }),
+          iteration: Positive,
           issued: Count,
           decided: Count,
           accepted: Count,
@@ -92,20 +102,19 @@ const DECISION = {
   reason_code: Type.Optional(Type.String()),
   explanation: Type.Optional(Type.String()),
 };
-const Iteration = Type.Integer({ minimum: 1 });
 
 /** A provider's report of a session. */
 export const ReviewSessionState = Type.Object(
   {
     sessionID: Type.String(),
-    iterations: Type.Array(Iteration, { description: "answered ones of the present conversation" }),
+    iterations: Type.Array(Positive, { description: "answered ones of the present conversation" }),
     issued: Type.Array(
-      Type.Object({ id: Type.String(), aspect: Type.String(), iterations: Type.Array(Iteration) }, closed),
+      Type.Object({ id: Type.String(), aspect: Type.String(), iterations: Type.Array(Positive) }, closed),
     ),
     decisions: Type.Array(
       Type.Object(
         {
-          iteration: Iteration,
+          iteration: Positive,
           id: Type.String(),
           ...DECISION,
           processing_status: Type.Enum(["acknowledged", "unknown_id"]),
@@ -132,7 +141,7 @@ export const ReviewInfo = Type.Object(INFO, closed);
 export type ReviewInfo = Static<typeof ReviewInfo>;
 
 const FILTERS = {
-  agent: Type.Optional(Agent),
+  agent: Type.Optional(ShortName),
   from: Type.Optional(Type.String({ ...Instant, description: "an instant, inclusive; when the session began" })),
   to: Type.Optional(Type.String({ ...Instant, description: "an instant, exclusive" })),
 };
@@ -140,17 +149,14 @@ const FILTERS = {
 export const ReviewListQuery = Type.Object(
   {
     ...FILTERS,
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    limit: Limit,
+    cursor: Cursor,
   },
   closed,
 );
 export type ReviewListQuery = Static<typeof ReviewListQuery>;
 
-export const ReviewPage = Type.Object(
-  { reviews: Type.Array(ReviewInfo), nextCursor: Type.Optional(Type.String()) },
-  closed,
-);
+export const ReviewPage = pageOf("reviews", ReviewInfo);
 export type ReviewPage = Static<typeof ReviewPage>;
 
 const Remark = {
@@ -162,9 +168,9 @@ const Remark = {
 
 export const ReviewRoundView = Type.Object(
   {
-    n: Iteration,
+    n: Positive,
     conversation: Type.Integer({ minimum: 1, description: "counts the times the session began with iteration 1" }),
-    iteration: Iteration,
+    iteration: Positive,
     outcome: Type.Enum(["success", "error"], { description: "error: decisions were taken, nothing was reviewed" }),
     agent: Type.String(),
     by: Type.String(),
@@ -200,13 +206,13 @@ export type ReviewRoundView = Static<typeof ReviewRoundView>;
 export const ReviewItemView = Type.Object(
   {
     ...Remark,
-    conversation: Iteration,
-    iterations: Type.Array(Iteration),
+    conversation: Positive,
+    iterations: Type.Array(Positive),
     reopened: Type.Boolean({ description: "accepted before, and raised again when it was last raised" }),
     status: Type.Optional(Type.Enum(["accepted", "rejected", "partial"], { description: "as last decided" })),
     runId: Type.Optional(Type.String({ description: "the run that the artifact came from" })),
     decisions: Type.Array(
-      Type.Object({ iteration: Iteration, ...DECISION, by: Type.String(), at: Type.String() }, closed),
+      Type.Object({ iteration: Positive, ...DECISION, by: Type.String(), at: Type.String() }, closed),
     ),
   },
   closed,

@@ -1,18 +1,30 @@
 import { DRAIN_POLICIES, RunEventDoc } from "../events.ts";
 import { PRINCIPAL_KINDS } from "../identity/identity.ts";
 import { Groups } from "../identity/role-api.ts";
-import { closed, JsonObject, open, type Static, Type } from "../schema.ts";
+import {
+  closed,
+  Id,
+  Instant,
+  JsonObject,
+  Name,
+  open,
+  Positive,
+  pageOf,
+  Share,
+  ShortName,
+  type Static,
+  Type,
+} from "../schema.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { RunSnapshot } from "./snapshot.ts";
 
 /** Request and response bodies of every route. Requests are closed: an unknown property is refused, not ignored. */
 const Reason = Type.String({ maxLength: 512 });
-const RunIdText = Type.String({ minLength: 1, maxLength: 128 });
 
 export const ErrorEnvelope = Type.Object(
   {
-    error: Type.String({ minLength: 1 }),
-    message: Type.String({ minLength: 1 }),
+    error: Name,
+    message: Name,
     details: Type.Optional(JsonObject),
   },
   closed,
@@ -22,24 +34,22 @@ export type ErrorEnvelope = Static<typeof ErrorEnvelope>;
 /** Keys with a meaning of their own; others pass through unless the workflow's configurableSchema forbids them. */
 export const Configurable = Type.Object(
   {
-    recursionLimit: Type.Optional(Type.Integer({ minimum: 1 })),
-    model: Type.Optional(Type.String({ minLength: 1 })),
+    recursionLimit: Type.Optional(Positive),
+    model: Type.Optional(Name),
     temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-    maxTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+    maxTokens: Type.Optional(Positive),
     promptOverrides: Type.Optional(Type.Record(Type.String(), Type.String())),
-    mockProvider: Type.Optional(
-      Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }), config: Type.Optional(JsonObject) }, closed),
-    ),
+    mockProvider: Type.Optional(Type.Object({ id: Id, config: Type.Optional(JsonObject) }, closed)),
     runTimeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000_000 })),
-    maxLoopIterations: Type.Optional(Type.Integer({ minimum: 1 })),
-    escalationThreshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    maxLoopIterations: Type.Optional(Positive),
+    escalationThreshold: Type.Optional(Share),
     reasoningVerbosity: Type.Optional(Type.Enum(["summary", "full", "off"])),
     ai: Type.Optional(
       Type.Object(
         {
-          provider: Type.Optional(Type.String({ minLength: 1 })),
-          model: Type.Optional(Type.String({ minLength: 1 })),
-          credentialRef: Type.Optional(Type.String({ minLength: 1 })),
+          provider: Type.Optional(Name),
+          model: Type.Optional(Name),
+          credentialRef: Type.Optional(Name),
         },
         open,
       ),
@@ -51,10 +61,10 @@ export const Configurable = Type.Object(
 
 export const CreateRunRequest = Type.Object(
   {
-    workflowId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    workflowId: Type.Optional(Id),
     inputs: Type.Optional(JsonObject),
-    tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    scopeId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    tenantId: Type.Optional(ShortName),
+    scopeId: Type.Optional(ShortName),
     callbackUrl: Type.Optional(Type.String({ minLength: 1, maxLength: 2048, pattern: "^https?://" })),
     mode: Type.Optional(Type.Literal("eval")),
     evalSuiteRef: Type.Optional(
@@ -65,9 +75,9 @@ export const CreateRunRequest = Type.Object(
           "id@version, the URI of a suite on this host, or an https URI that ends with #sha256= and the digest of the file",
       }),
     ),
-    agentId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    agentId: Type.Optional(ShortName),
     configurable: Type.Optional(Configurable),
-    tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
+    tags: Type.Optional(Type.Array(ShortName, { maxItems: 100 })),
     metadata: Type.Optional(JsonObject),
   },
   closed,
@@ -80,10 +90,7 @@ export const CreateRunResponse = Type.Object(
 );
 export type CreateRunResponse = Static<typeof CreateRunResponse>;
 
-export const ListRunsResponse = Type.Object(
-  { runs: Type.Array(RunSnapshot), nextCursor: Type.Optional(Type.String()) },
-  closed,
-);
+export const ListRunsResponse = pageOf("runs", RunSnapshot);
 
 export const CancelRunRequest = Type.Object({ reason: Type.Optional(Reason) }, closed);
 export type CancelRunRequest = Static<typeof CancelRunRequest>;
@@ -94,7 +101,7 @@ export const MAX_BULK_RUN_IDS = 100;
 
 export const BulkCancelRequest = Type.Object(
   {
-    runIds: Type.Array(RunIdText, { minItems: 1, maxItems: MAX_BULK_RUN_IDS }),
+    runIds: Type.Array(Id, { minItems: 1, maxItems: MAX_BULK_RUN_IDS }),
     reason: Type.Optional(Reason),
   },
   closed,
@@ -153,7 +160,7 @@ export const PollResponse = Type.Object(
 
 export const EventListResponse = Type.Object({ events: Type.Array(RunEventDoc) }, closed);
 
-const Names = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 64 });
+const Names = Type.Array(Id, { minItems: 1, maxItems: 64 });
 const OpaqueId = Type.String({ minLength: 1, maxLength: 256, pattern: "^[\\x21-\\x7e]+$" });
 
 export const CreateKeyRequest = Type.Object(
@@ -164,8 +171,8 @@ export const CreateKeyRequest = Type.Object(
     roles: Type.Optional(Names),
     groups: Type.Optional(Groups),
     scopes: Type.Optional(Names),
-    label: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    expiresAt: Type.Optional(Type.String({ minLength: 20, maxLength: 40 })),
+    label: Type.Optional(ShortName),
+    expiresAt: Type.Optional(Instant),
   },
   closed,
 );
@@ -219,11 +226,11 @@ export const KeyFileEntry = Type.Object(
     workspace: Type.Optional(OpaqueId),
     principal: OpaqueId,
     kind: Type.Optional(Type.Enum([...PRINCIPAL_KINDS])),
-    roles: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 64 })),
+    roles: Type.Optional(Type.Array(Id, { maxItems: 64 })),
     groups: Type.Optional(Groups),
-    scopes: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 64 })),
-    label: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    expiresAt: Type.Optional(Type.String({ minLength: 20, maxLength: 40 })),
+    scopes: Type.Optional(Type.Array(Id, { maxItems: 64 })),
+    label: Type.Optional(ShortName),
+    expiresAt: Type.Optional(Instant),
   },
   closed,
 );
@@ -232,7 +239,7 @@ export const KeyFile = Type.Array(KeyFileEntry, { maxItems: 100_000 });
 
 export const CancelRunsRequest = Type.Object(
   {
-    runId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    runId: Type.Optional(Id),
     workflowId: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     reason: Type.Optional(Type.String({ maxLength: 512 })),
   },

@@ -1,5 +1,5 @@
 import { ACTOR_KINDS, ANNOTATION_STATES, Annotation } from "../judgments/annotation.ts";
-import { Count, closed, JsonObject, open, type Static, Type } from "../schema.ts";
+import { Count, closed, Id, JsonObject, nullable, open, type Static, Type } from "../schema.ts";
 import { RunSnapshot } from "./snapshot.ts";
 
 const Text = Type.String();
@@ -62,10 +62,7 @@ export const DebugBundle = Type.Object(
     ),
     events: Type.Array(Type.Object({ sequence: Count, type: Text, timestamp: Text }, open)),
     spans: Type.Array(Span),
-    metrics: Type.Object(
-      { openwopCost: Type.Union([JsonObject, Type.Null()]), nodeCount: Count, eventCount: Count },
-      closed,
-    ),
+    metrics: Type.Object({ openwopCost: nullable(JsonObject), nodeCount: Count, eventCount: Count }, closed),
     redactionApplied: Type.Boolean({ description: "whether anything in here is masked" }),
     redactionMode: Type.Literal("mask"),
     truncated: Type.Optional(Type.Literal(true)),
@@ -75,5 +72,5 @@ export const DebugBundle = Type.Object(
 );
 export type DebugBundle = Static<typeof DebugBundle>;
 
-export const ExportBundleRequest = Type.Object({ runId: Type.String({ minLength: 1, maxLength: 128 }) }, open);
+export const ExportBundleRequest = Type.Object({ runId: Id }, open);
 export type ExportBundleRequest = Static<typeof ExportBundleRequest>;

@@ -1,5 +1,5 @@
 import { RunEventDoc } from "../events.ts";
-import { closed, JsonObject, type Static, Type } from "../schema.ts";
+import { Count, closed, Id, JsonObject, nullable, ShortName, type Static, Type } from "../schema.ts";
 import { Configurable } from "./api.ts";
 import { FORK_MODES } from "./forked-from.ts";
 import { RunStatusSchema } from "./run-status.ts";
@@ -9,7 +9,7 @@ export const RunOptionsOverlay = Type.Object(
   {
     inputs: Type.Optional(JsonObject),
     configurable: Type.Optional(Configurable),
-    tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
+    tags: Type.Optional(Type.Array(ShortName, { maxItems: 100 })),
     metadata: Type.Optional(JsonObject),
   },
   closed,
@@ -18,7 +18,7 @@ export type RunOptionsOverlay = Static<typeof RunOptionsOverlay>;
 
 const FORK = {
   mode: Type.Enum([...FORK_MODES]),
-  fromSeq: Type.Optional(Type.Integer({ minimum: 0 })),
+  fromSeq: Type.Optional(Count),
   runOptionsOverlay: Type.Optional(RunOptionsOverlay),
 };
 
@@ -26,17 +26,14 @@ export const ForkRunRequest = Type.Object(FORK, closed);
 export type ForkRunRequest = Static<typeof ForkRunRequest>;
 
 /** The same, with the annotation of the source that is the reason of the fork. */
-export const ForkRunFurtherRequest = Type.Object(
-  { ...FORK, motivatedBy: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) },
-  closed,
-);
+export const ForkRunFurtherRequest = Type.Object({ ...FORK, motivatedBy: Type.Optional(Id) }, closed);
 export type ForkRunFurtherRequest = Static<typeof ForkRunFurtherRequest>;
 
 export const ForkRunResponse = Type.Object(
   {
     runId: Type.String(),
     sourceRunId: Type.String(),
-    fromSeq: Type.Integer({ minimum: 0 }),
+    fromSeq: Count,
     mode: Type.Enum([...FORK_MODES]),
     status: RunStatusSchema,
     eventsUrl: Type.String(),
@@ -61,7 +58,7 @@ export type StateDiff = Static<typeof StateDiff>;
 
 export const EventDiff = Type.Object(
   {
-    seq: Type.Integer({ minimum: 0 }),
+    seq: Count,
     op: Type.Enum(["added", "removed", "changed"]),
     aEvent: Type.Optional(RunEventDoc),
     bEvent: Type.Optional(RunEventDoc),
@@ -77,7 +74,7 @@ export const RunDiffResponse = Type.Object(
   {
     a: Type.String(),
     b: Type.String(),
-    divergedAtSeq: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+    divergedAtSeq: nullable(Count),
     eventDiffs: Type.Array(EventDiff),
     stateDiff: StateDiff,
     truncated: Type.Optional(Type.Boolean()),

@@ -1,7 +1,4 @@
-import { closed, JsonObject, Type } from "../schema.ts";
-
-const Name = Type.String({ minLength: 1 });
-const Positive = Type.Integer({ minimum: 1 });
+import { Count, closed, JsonObject, Name, Positive, Type } from "../schema.ts";
 
 const EntryChanges = Type.Object({ set: JsonObject, removed: Type.Array(Type.String()) }, closed);
 
@@ -27,7 +24,7 @@ export const FORK_EVENTS = {
         /** The nodes that were about to be skipped. */
         skips: Type.Optional(Type.Array(Name)),
         /** The sequence that the branch goes back to: its state is the one before this event. */
-        goesBackTo: Type.Optional(Type.Integer({ minimum: 1 })),
+        goesBackTo: Type.Optional(Positive),
         /** What was different in that state. */
         restores: Type.Optional(
           Type.Object(
@@ -68,7 +65,7 @@ export const FORK_EVENTS = {
     payload: Type.Object(
       {
         sourceRunId: Name,
-        atSequence: Type.Integer({ minimum: 0 }),
+        atSequence: Count,
         originalEventId: Type.Optional(Name),
         divergenceKind: Type.Enum([...DIVERGENCE_KINDS]),
         /** The type of the event that the replay came to there. */

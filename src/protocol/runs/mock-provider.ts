@@ -1,11 +1,10 @@
-import { matches, open, problemsOf, type Static, Type } from "../schema.ts";
+import { Count, Id, matches, open, problemsOf, ShortName, type Static, Type } from "../schema.ts";
 
-const Tokens = Type.Integer({ minimum: 0 });
 const Usage = Type.Object(
-  { promptTokens: Type.Optional(Tokens), completionTokens: Type.Optional(Tokens), totalTokens: Type.Optional(Tokens) },
+  { promptTokens: Type.Optional(Count), completionTokens: Type.Optional(Count), totalTokens: Type.Optional(Count) },
   open,
 );
-const Name = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
+const ModelName = Type.Optional(ShortName);
 const Delay = Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 }));
 
 /** The mock that answers in place of a model, and its configured answers. */
@@ -16,20 +15,20 @@ const CONFIGS = {
       delayMsPerToken: Delay,
       finishReason: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
       usage: Type.Optional(Usage),
-      model: Name,
+      model: ModelName,
     },
     open,
   ),
   error: Type.Object(
     {
-      code: Type.String({ minLength: 1, maxLength: 128 }),
+      code: Id,
       message: Type.String({ maxLength: 4096 }),
       retryable: Type.Optional(Type.Boolean()),
       failAfterMs: Delay,
     },
     open,
   ),
-  "usage-only": Type.Object({ usage: Usage, provider: Name, model: Name }, open),
+  "usage-only": Type.Object({ usage: Usage, provider: ModelName, model: ModelName }, open),
 } as const;
 
 /** What a model would have answered, once; staged for a node. */
@@ -40,9 +39,7 @@ export const MockAnswer = Type.Object(
     json: Type.Optional(Type.Unknown()),
     stopReason: Type.Optional(Type.String({ maxLength: 64 })),
     refusalText: Type.Optional(Type.String({ maxLength: 65_536 })),
-    usage: Type.Optional(
-      Type.Object({ inputTokens: Type.Optional(Tokens), outputTokens: Type.Optional(Tokens) }, open),
-    ),
+    usage: Type.Optional(Type.Object({ inputTokens: Type.Optional(Count), outputTokens: Type.Optional(Count) }, open)),
   },
   open,
 );

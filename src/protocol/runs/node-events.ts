@@ -1,14 +1,10 @@
-import { Count, closed, open, Type } from "../schema.ts";
+import { Count, closed, JsonObject, Name, open, Positive, Type } from "../schema.ts";
 import { Reducer } from "../workflows/workflow.ts";
 import { DRAIN_POLICIES } from "./drain-policy.ts";
 import { RunErrorShape } from "./run-error.ts";
 
-const Json = Type.Unknown();
 const Text = Type.String();
-const Name = Type.String({ minLength: 1 });
-const Positive = Type.Integer({ minimum: 1 });
 const DrainPolicy = Type.Enum([...DRAIN_POLICIES]);
-const JsonObject = Type.Record(Type.String(), Json);
 
 /** Events of nodes and of the engine. Part of the catalogue in `events.ts`. */
 export const NODE_EVENTS = {
@@ -52,8 +48,8 @@ export const NODE_EVENTS = {
     payload: Type.Object(
       {
         name: Name,
-        previous: Type.Optional(Json),
-        next: Json,
+        previous: Type.Optional(Type.Unknown()),
+        next: Type.Unknown(),
         nodeId: Name,
         /** From now on the variable is masked, whatever its definition says. */
         sensitive: Type.Optional(Type.Literal(true)),
@@ -67,7 +63,7 @@ export const NODE_EVENTS = {
     payload: Type.Object(
       {
         channel: Name,
-        value: Json,
+        value: Type.Unknown(),
         reducer: Reducer,
         writtenAt: Text,
         nodeId: Type.Optional(Name),
@@ -141,7 +137,7 @@ export const NODE_EVENTS = {
       {
         channel: Name,
         reducer: Reducer,
-        default: Type.Optional(Json),
+        default: Type.Optional(Type.Unknown()),
         maxSize: Type.Optional(Positive),
         ttlMs: Type.Optional(Positive),
         sensitive: Type.Optional(Type.Boolean()),

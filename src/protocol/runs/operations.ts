@@ -1,6 +1,6 @@
 import { EVENTS } from "../events.ts";
 import { operations } from "../operation.ts";
-import { Cursor, closed, Limit, open, Type } from "../schema.ts";
+import { Cursor, closed, Id, Limit, open, ShortName, Type } from "../schema.ts";
 import {
   BulkCancelRequest,
   BulkCancelResponse,
@@ -25,7 +25,7 @@ import { RunStatusSchema } from "./run-status.ts";
 import { RunSnapshot } from "./snapshot.ts";
 import { RUN_FRAMES } from "./stream-frames.ts";
 
-const Instant = (description: string) => Type.String({ minLength: 20, maxLength: 40, description });
+const instant = (description: string) => Type.String({ minLength: 20, maxLength: 40, description });
 
 const common = { tag: "runs" } as const;
 
@@ -63,7 +63,7 @@ export const RUN_OPERATIONS = operations(common, {
       {
         limit: Limit,
         cursor: Cursor,
-        workflowId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+        workflowId: Type.Optional(Id),
         status: Type.Optional(RunStatusSchema),
         agentId: Type.Optional(
           Type.String({
@@ -72,9 +72,9 @@ export const RUN_OPERATIONS = operations(common, {
             description: "named by the run's metadata, or called by the host",
           }),
         ),
-        tag: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-        from: Type.Optional(Instant("an instant; runs created then or later")),
-        to: Type.Optional(Instant("an instant; runs created before")),
+        tag: Type.Optional(ShortName),
+        from: Type.Optional(instant("an instant; runs created then or later")),
+        to: Type.Optional(instant("an instant; runs created before")),
       },
       closed,
     ),
@@ -251,7 +251,7 @@ export const RUN_OPERATIONS = operations(common, {
     looksUpRun: "identity",
     query: Type.Object(
       { against: Type.String({ minLength: 1, maxLength: 128, description: "the other run" }) },
-      { additionalProperties: false },
+      closed,
     ),
     success: { status: 200, schema: RunDiffResponse },
     errors: ["engine_version_mismatch"],

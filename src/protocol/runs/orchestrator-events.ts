@@ -1,11 +1,7 @@
-import { closed, Type } from "../schema.ts";
+import { closed, JsonObject, Name, open, Share, Type } from "../schema.ts";
 import { CONFIDENCE_FLOOR, OrchestratorDecision } from "./orchestrator.ts";
 
-const Name = Type.String({ minLength: 1 });
-const ErrorObject = Type.Object(
-  { code: Name, message: Name, details: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
-  { additionalProperties: true },
-);
+const ErrorObject = Type.Object({ code: Name, message: Name, details: Type.Optional(JsonObject) }, open);
 
 export const CHAIN_EVENT = "core.workflowChain.event";
 
@@ -48,7 +44,7 @@ export const ORCHESTRATOR_EVENTS = {
     summary: "A decision had too little confidence; it needs a confirmation before anything is done.",
     payload: Type.Object(
       {
-        confidence: Type.Number({ minimum: 0, maximum: 1 }),
+        confidence: Share,
         floor: Type.Number({ minimum: CONFIDENCE_FLOOR, maximum: 1 }),
         escalationKind: Type.Enum(["clarify", "escalate"]),
         workerId: Type.Optional(Name),

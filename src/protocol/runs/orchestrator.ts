@@ -1,18 +1,17 @@
-import { closed, type Static, type TSchema, Type } from "../schema.ts";
+import { closed, Name, Positive, Share, ShortName, type Static, type TSchema, Type } from "../schema.ts";
 
 export const SUPERVISOR = "core.orchestrator.supervisor";
 export const DISPATCH = "core.dispatch";
 
-const Confidence = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
+const Confidence = Type.Optional(Share);
 
 /** More workers in one decision would be a workflow of their own. */
 const WORKERS_MAX = 100;
 
-const WorkerId = Type.String({ minLength: 1, maxLength: 256 });
 const several = { minItems: 1, maxItems: WORKERS_MAX } as const;
 
 const NextWorker = Type.Object(
-  { kind: Type.Literal("next-worker"), nextWorkerIds: Type.Array(WorkerId, several), confidence: Confidence },
+  { kind: Type.Literal("next-worker"), nextWorkerIds: Type.Array(ShortName, several), confidence: Confidence },
   closed,
 );
 
@@ -28,7 +27,7 @@ const Terminate = Type.Object(
     reason: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
     confidence: Confidence,
     successCriteria: Type.Optional(
-      Type.Array(Type.Object({ key: Type.String({ minLength: 1, maxLength: 256 }), met: Type.Boolean() }, closed), {
+      Type.Array(Type.Object({ key: ShortName, met: Type.Boolean() }, closed), {
         maxItems: 100,
       }),
     ),
@@ -57,7 +56,7 @@ export function workersOf(decision: OrchestratorDecision): readonly string[] {
 const MAPPED_MAX = 1000;
 
 /** From names of variables on one side to those on the other. */
-export const Mapping = Type.Record(Type.String(), Type.String({ minLength: 1 }), { maxProperties: MAPPED_MAX });
+export const Mapping = Type.Record(Type.String(), Name, { maxProperties: MAPPED_MAX });
 const MappingByWorker = Type.Record(Type.String(), Mapping);
 
 export const DispatchConfig = Type.Object(
@@ -65,7 +64,7 @@ export const DispatchConfig = Type.Object(
     askUserRouting: Type.Optional(Type.Enum(["conversation", "clarification", "auto"])),
     workerDispatchModel: Type.Optional(Type.Enum(["child-run"])),
     fanOutPolicy: Type.Optional(Type.Enum(["sequential", "reject"])),
-    iterationCap: Type.Optional(Type.Integer({ minimum: 1 })),
+    iterationCap: Type.Optional(Positive),
     inputMapping: Type.Optional(Mapping),
     outputMapping: Type.Optional(Mapping),
     perWorkerInputMappings: Type.Optional(MappingByWorker),

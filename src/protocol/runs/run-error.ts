@@ -1,15 +1,13 @@
-import { type Static, Type } from "../schema.ts";
-
-const Name = Type.String({ minLength: 1 });
+import { closed, JsonObject, Name, type Static, Type } from "../schema.ts";
 
 /** An error as events and snapshots carry it. */
 export const RunErrorShape = Type.Object(
   {
     code: Name,
     message: Name,
-    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    details: Type.Optional(JsonObject),
     retryable: Type.Optional(Type.Boolean()),
   },
-  { additionalProperties: false },
+  closed,
 );
 export type RunErrorShape = Static<typeof RunErrorShape>;

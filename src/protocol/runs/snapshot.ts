@@ -5,7 +5,7 @@ import type { Interrupt } from "../gates/interrupt.ts";
 import { interruptView } from "../gates/interrupt-view.ts";
 import { Owner } from "../identity/identity.ts";
 import { own } from "../own.ts";
-import { JsonObject, type Static, Type } from "../schema.ts";
+import { JsonObject, open, type Static, Type } from "../schema.ts";
 import { channelValue, timedEntries } from "./channel.ts";
 import { isReplay } from "./forked-from.ts";
 import { openInterrupts, type Run, visitOf } from "./run.ts";
@@ -15,7 +15,7 @@ import { maskError, maskFieldValues, maskValues, type Secret, sensitiveValues } 
 
 const ChildRun = Type.Object(
   { runId: Type.String(), status: RunStatusSchema, workflowId: Type.String(), nodeId: Type.String() },
-  { additionalProperties: true },
+  open,
 );
 
 /** What a client reads of a run. Open in 1.x. */
@@ -69,7 +69,7 @@ export const RunSnapshot = Type.Object(
       ),
     ),
   },
-  { additionalProperties: true },
+  open,
 );
 export type RunSnapshot = Static<typeof RunSnapshot>;
 

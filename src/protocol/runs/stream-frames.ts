@@ -1,5 +1,5 @@
 import { Annotation } from "../judgments/annotation.ts";
-import { open, type Static, Type } from "../schema.ts";
+import { JsonObject, open, type Static, Type } from "../schema.ts";
 import { RunSnapshot } from "./snapshot.ts";
 
 /** A piece of a model's text, as streams show the event `output.chunk`. */
@@ -9,7 +9,7 @@ export const MessageChunk = Type.Object(
     runId: Type.String(),
     chunk: Type.String(),
     isLast: Type.Boolean(),
-    meta: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    meta: Type.Optional(JsonObject),
   },
   open,
 );

@@ -1,9 +1,6 @@
-import { Count, closed, type Static, Type } from "../schema.ts";
+import { Count, Cursor, closed, Limit, pageOf, Sha256, ShortName, type Static, Type } from "../schema.ts";
 
 export { isRecorded, RECORDED_WORKFLOW_ID } from "../words.ts";
-
-const Name = Type.String({ minLength: 1, maxLength: 256 });
-const Digest = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
 export const ImportTapeRequest = Type.Object(
   {
@@ -28,7 +25,7 @@ export const ImportTapeResponse = Type.Object(
     runId: Type.String(),
     created: Type.Boolean({ description: "false when the same tape was here already" }),
     records: Count,
-    digest: Digest,
+    digest: Sha256,
     scrubbed: Type.Integer({ minimum: 0, description: "how many texts something was taken out of" }),
     bodies: Bodies,
   },
@@ -39,8 +36,8 @@ export type ImportTapeResponse = Static<typeof ImportTapeResponse>;
 export const TapeInfo = Type.Object(
   {
     runId: Type.String(),
-    digest: Digest,
-    name: Type.Optional(Name),
+    digest: Sha256,
+    name: Type.Optional(ShortName),
     records: Count,
     harnVersion: Type.String(),
     scriptPath: Type.Optional(Type.String()),
@@ -56,15 +53,15 @@ export type TapeDetails = Static<typeof TapeDetails>;
 
 export const TapeListQuery = Type.Object(
   {
-    digest: Type.Optional(Digest),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    digest: Type.Optional(Sha256),
+    limit: Limit,
+    cursor: Cursor,
   },
   closed,
 );
 export type TapeListQuery = Static<typeof TapeListQuery>;
 
-export const TapePage = Type.Object({ tapes: Type.Array(TapeInfo), nextCursor: Type.Optional(Type.String()) }, closed);
+export const TapePage = pageOf("tapes", TapeInfo);
 export type TapePage = Static<typeof TapePage>;
 
 export const StoreBodyRequest = Type.Object(
@@ -76,5 +73,5 @@ export const StoreBodyRequest = Type.Object(
 );
 export type StoreBodyRequest = Static<typeof StoreBodyRequest>;
 
-export const StoreBodyResponse = Type.Object({ runId: Type.String(), hash: Digest, bytes: Count }, closed);
+export const StoreBodyResponse = Type.Object({ runId: Type.String(), hash: Sha256, bytes: Count }, closed);
 export type StoreBodyResponse = Static<typeof StoreBodyResponse>;

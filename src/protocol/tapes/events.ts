@@ -1,6 +1,5 @@
-import { Type } from "../schema.ts";
+import { closed, Name, open, Type } from "../schema.ts";
 
-const Name = Type.String({ minLength: 1 });
 /** As a text where a number would not be exact. */
 const Integer = Type.Union([Type.Integer(), Type.String({ pattern: "^-?[0-9]+$" })]);
 
@@ -15,9 +14,9 @@ export const TAPE_EVENTS = {
         phase: Name,
         virtual_time_ms: Integer,
         monotonic_ms: Integer,
-        kind: Type.Object({ kind: Name }, { additionalProperties: true }),
+        kind: Type.Object({ kind: Name }, open),
       },
-      { additionalProperties: false },
+      closed,
     ),
   },
 } as const;

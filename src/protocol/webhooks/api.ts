@@ -1,8 +1,6 @@
-import { Count, closed, type Static, Type } from "../schema.ts";
+import { Count, closed, Id, pageOf, ShortName, type Static, Timestamp, Type } from "../schema.ts";
 
 /** Bodies of the webhook routes, and of what is delivered. */
-const Instant = Type.String({ description: "ISO 8601" });
-const Tag = Type.String({ minLength: 1, maxLength: 256 });
 
 export const WebhookUrl = Type.String({ minLength: 1, maxLength: 2048 });
 
@@ -10,9 +8,9 @@ export const RegisterWebhookRequest = Type.Object(
   {
     url: WebhookUrl,
     /** Types of the catalogue, `*` for all, or a family such as `approval.*`. */
-    events: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100 }),
-    tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    tags: Type.Optional(Type.Array(Tag, { maxItems: 100 })),
+    events: Type.Array(Id, { minItems: 1, maxItems: 100 }),
+    tenantId: Type.Optional(ShortName),
+    tags: Type.Optional(Type.Array(ShortName, { maxItems: 100 })),
     secret: Type.Optional(Type.String({ minLength: 16, maxLength: 256, pattern: "^[\\x21-\\x7e]+$" })),
   },
   closed,
@@ -26,10 +24,7 @@ export const RegisterWebhookResponse = Type.Object(
 );
 export type RegisterWebhookResponse = Static<typeof RegisterWebhookResponse>;
 
-export const DeleteWebhookQuery = Type.Object(
-  { tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })) },
-  closed,
-);
+export const DeleteWebhookQuery = Type.Object({ tenantId: Type.Optional(ShortName) }, closed);
 export type DeleteWebhookQuery = Static<typeof DeleteWebhookQuery>;
 
 export const WEBHOOK_STATES = ["active", "failing", "open-circuit", "disabled"] as const;
@@ -44,14 +39,14 @@ export const WebhookInfo = Type.Object(
     tags: Type.Array(Type.String()),
     secretFingerprint: Type.String(),
     createdBy: Type.String(),
-    createdAt: Instant,
+    createdAt: Timestamp,
     state: Type.Enum([...WEBHOOK_STATES]),
     /** Attempts that failed since the last one that did not. */
     failures: Count,
-    failingSince: Type.Optional(Instant),
+    failingSince: Type.Optional(Timestamp),
     /** While its circuit is open: when the next attempt is made. */
-    circuitUntil: Type.Optional(Instant),
-    disabledAt: Type.Optional(Instant),
+    circuitUntil: Type.Optional(Timestamp),
+    disabledAt: Type.Optional(Timestamp),
   },
   closed,
 );
@@ -70,27 +65,21 @@ export const DeliveryInfo = Type.Object(
     eventType: Type.String(),
     state: DeliveryStateName,
     attempts: Count,
-    createdAt: Instant,
-    nextAttemptAt: Type.Optional(Instant),
+    createdAt: Timestamp,
+    nextAttemptAt: Type.Optional(Timestamp),
     lastStatus: Type.Optional(Type.Integer()),
     lastError: Type.Optional(Type.String()),
-    finishedAt: Type.Optional(Instant),
+    finishedAt: Type.Optional(Timestamp),
   },
   closed,
 );
 export type DeliveryInfo = Static<typeof DeliveryInfo>;
 
-export const ListDeliveriesResponse = Type.Object(
-  { deliveries: Type.Array(DeliveryInfo), nextCursor: Type.Optional(Type.String()) },
-  closed,
-);
+export const ListDeliveriesResponse = pageOf("deliveries", DeliveryInfo);
 export type ListDeliveriesResponse = Static<typeof ListDeliveriesResponse>;
 
 /** Without a delivery: all of the webhook's that are dead. */
-export const RedeliverRequest = Type.Object(
-  { deliveryId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) },
-  closed,
-);
+export const RedeliverRequest = Type.Object({ deliveryId: Type.Optional(Id) }, closed);
 export type RedeliverRequest = Static<typeof RedeliverRequest>;
 
 export const RedeliverResponse = Type.Object({ webhookId: Type.String(), redelivered: Count }, closed);

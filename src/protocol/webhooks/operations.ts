@@ -1,5 +1,5 @@
 import { operations } from "../operation.ts";
-import { Type } from "../schema.ts";
+import { Cursor, closed, Limit, Type } from "../schema.ts";
 import {
   DeleteWebhookQuery,
   DeliveryStateName,
@@ -48,10 +48,10 @@ export const WEBHOOK_OPERATIONS = operations(common, {
     query: Type.Object(
       {
         state: Type.Optional(DeliveryStateName),
-        cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+        cursor: Cursor,
+        limit: Limit,
       },
-      { additionalProperties: false },
+      closed,
     ),
     success: { status: 200, schema: ListDeliveriesResponse },
     errors: ["subscription_not_found"],

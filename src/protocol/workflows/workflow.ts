@@ -1,20 +1,17 @@
-import { closed, type Static, Type } from "../schema.ts";
+import { Count, Cursor, closed, Id, JsonObject, open, Positive, ShortName, type Static, Type } from "../schema.ts";
 
-const Json = Type.Unknown();
-const JsonObject = Type.Record(Type.String(), Json);
-const NodeId = Type.String({ minLength: 1, maxLength: 128 });
 const ShortText = Type.String({ maxLength: 4096 });
 const Instant = Type.String({ maxLength: 64 });
 
 /** Where a node's input comes from. */
 export const PortValue = Type.Union([
-  Type.Object({ type: Type.Literal("static"), value: Json }, closed),
+  Type.Object({ type: Type.Literal("static"), value: Type.Unknown() }, closed),
   Type.Object({ type: Type.Literal("expression"), expression: Type.String({ minLength: 1, maxLength: 4096 }) }, closed),
   Type.Object(
     {
       type: Type.Literal("connection"),
-      nodeId: NodeId,
-      outputKey: Type.String({ minLength: 1, maxLength: 256 }),
+      nodeId: Id,
+      outputKey: ShortName,
       optional: Type.Optional(Type.Boolean()),
     },
     closed,
@@ -22,7 +19,7 @@ export const PortValue = Type.Union([
   Type.Object(
     {
       type: Type.Literal("variable"),
-      variableName: Type.String({ minLength: 1, maxLength: 256 }),
+      variableName: ShortName,
       optional: Type.Optional(Type.Boolean()),
     },
     closed,
@@ -34,7 +31,7 @@ export const EdgeCondition = Type.Object(
   {
     type: Type.Optional(Type.Enum(["expression", "equals", "notEquals", "contains", "regex", "truthy", "falsy"])),
     left: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
-    right: Type.Optional(Json),
+    right: Type.Optional(Type.Unknown()),
     expression: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
   },
   closed,
@@ -46,9 +43,9 @@ export type TriggerRule = (typeof TRIGGER_RULES)[number];
 
 export const WorkflowEdge = Type.Object(
   {
-    id: Type.String({ minLength: 1, maxLength: 256 }),
-    sourceNodeId: NodeId,
-    targetNodeId: NodeId,
+    id: ShortName,
+    sourceNodeId: Id,
+    targetNodeId: Id,
     sourceOutput: Type.Optional(Type.String({ maxLength: 256 })),
     targetInput: Type.Optional(Type.String({ maxLength: 256 })),
     condition: Type.Optional(EdgeCondition),
@@ -71,9 +68,9 @@ export const AgentRef = Type.Object(
     name: Type.Optional(Type.String({ maxLength: 1024 })),
     modelClass: Type.Optional(Type.Enum([...REF_MODEL_CLASSES])),
     memoryRef: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
-    version: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    channel: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    sourceManifestId: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    version: Type.Optional(Id),
+    channel: Type.Optional(Id),
+    sourceManifestId: Cursor,
   },
   closed,
 );
@@ -81,10 +78,10 @@ export type AgentRef = Static<typeof AgentRef>;
 
 export const WorkflowNode = Type.Object(
   {
-    id: NodeId,
+    id: Id,
     typeId: Type.String({ minLength: 1, maxLength: 256, pattern: "^[a-z][a-zA-Z0-9._-]*$" }),
     name: Type.String({ minLength: 1, maxLength: 1024 }),
-    position: Type.Object({ x: Type.Number(), y: Type.Number() }, { additionalProperties: true }),
+    position: Type.Object({ x: Type.Number(), y: Type.Number() }, open),
     config: JsonObject,
     inputs: Type.Record(Type.String(), PortValue),
     credentialsRef: Type.Optional(Type.String({ maxLength: 1024 })),
@@ -107,11 +104,11 @@ export const VARIABLE_TYPES = ["string", "number", "boolean", "object", "array"]
 
 export const WorkflowVariable = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 256 }),
+    name: ShortName,
     type: Type.Enum([...VARIABLE_TYPES]),
     description: Type.Optional(Type.String()),
     required: Type.Optional(Type.Boolean()),
-    defaultValue: Type.Optional(Json),
+    defaultValue: Type.Optional(Type.Unknown()),
     sensitive: Type.Optional(Type.Boolean()),
   },
   closed,
@@ -132,8 +129,8 @@ export const ChannelDeclaration = Type.Object(
     reducer: Reducer,
     description: Type.Optional(Type.String()),
     schema: Type.Optional(JsonObject),
-    default: Type.Optional(Json),
-    maxSize: Type.Optional(Type.Integer({ minimum: 1 })),
+    default: Type.Optional(Type.Unknown()),
+    maxSize: Type.Optional(Positive),
     ttlMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000_000 })),
     options: Type.Optional(JsonObject),
     access: Type.Optional(
@@ -143,8 +140,8 @@ export const ChannelDeclaration = Type.Object(
         Type.Object({ readers: Type.Optional(AccessList), writers: Type.Optional(AccessList) }, closed),
       ]),
     ),
-    schemaVersion: Type.Optional(Type.Integer({ minimum: 1 })),
-    compatibleWith: Type.Optional(Type.Array(Type.Integer({ minimum: 1 }), { uniqueItems: true, maxItems: 256 })),
+    schemaVersion: Type.Optional(Positive),
+    compatibleWith: Type.Optional(Type.Array(Positive, { uniqueItems: true, maxItems: 256 })),
     sensitive: Type.Optional(Type.Boolean()),
   },
   closed,
@@ -166,13 +163,13 @@ const TRIGGER_TYPES = [
 
 export const WorkflowTrigger = Type.Object(
   {
-    id: Type.String({ minLength: 1, maxLength: 256 }),
+    id: ShortName,
     type: Type.Enum([...TRIGGER_TYPES]),
     name: Type.Optional(ShortText),
     description: Type.Optional(Type.String()),
     config: Type.Optional(JsonObject),
     enabled: Type.Optional(Type.Boolean()),
-    nodeId: Type.Optional(NodeId),
+    nodeId: Type.Optional(Id),
     eventType: Type.Optional(Type.String({ maxLength: 256 })),
   },
   closed,
@@ -180,13 +177,13 @@ export const WorkflowTrigger = Type.Object(
 
 const NodeGroup = Type.Object(
   {
-    id: Type.String({ minLength: 1, maxLength: 256 }),
+    id: ShortName,
     name: Type.String({ minLength: 1, maxLength: 1024 }),
     color: Type.Optional(Type.String({ maxLength: 64 })),
     collapsed: Type.Optional(Type.Boolean()),
-    nodeIds: Type.Array(NodeId),
-    position: Type.Object({ x: Type.Number(), y: Type.Number() }, { additionalProperties: true }),
-    size: Type.Object({ width: Type.Number(), height: Type.Number() }, { additionalProperties: true }),
+    nodeIds: Type.Array(Id),
+    position: Type.Object({ x: Type.Number(), y: Type.Number() }, open),
+    size: Type.Object({ width: Type.Number(), height: Type.Number() }, open),
   },
   closed,
 );
@@ -197,7 +194,7 @@ const WorkflowMetadata = Type.Object(
     createdAt: Type.Optional(Instant),
     updatedBy: Type.Optional(Type.String()),
     updatedAt: Type.Optional(Instant),
-    tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
+    tags: Type.Optional(Type.Array(ShortName, { maxItems: 100 })),
     category: Type.Optional(Type.String()),
     author: Type.Optional(Type.String()),
     codeVersion: Type.Optional(Type.String()),
@@ -205,26 +202,23 @@ const WorkflowMetadata = Type.Object(
     clonedFrom: Type.Optional(Type.String()),
     complianceClass: Type.Optional(Type.Enum(["public", "pii", "phi", "pci", "regulated"])),
     complianceConfig: Type.Optional(
-      Type.Object(
-        { maskingMode: Type.Optional(Type.Enum(["mask", "omit", "hash", "passthrough"])) },
-        { additionalProperties: true },
-      ),
+      Type.Object({ maskingMode: Type.Optional(Type.Enum(["mask", "omit", "hash", "passthrough"])) }, open),
     ),
     customProperties: Type.Optional(JsonObject),
   },
-  { additionalProperties: true },
+  open,
 );
 
 const WorkflowSettings = Type.Object(
   {
-    timeout: Type.Optional(Type.Integer({ minimum: 0 })),
+    timeout: Type.Optional(Count),
     maxRetries: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
     logLevel: Type.Optional(Type.Enum(["debug", "info", "warn", "error"])),
     maxLoopbackIterations: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
     /** Ours: how long runs are kept after they have ended; 0 is for ever. */
     retentionDays: Type.Optional(Type.Integer({ minimum: 0, maximum: 36_500 })),
   },
-  { additionalProperties: true },
+  open,
 );
 
 export const WORKFLOW_ID_PATTERN = "^[a-z][a-z0-9_-]*$";
@@ -233,8 +227,8 @@ export const WORKFLOW_ID_PATTERN = "^[a-z][a-z0-9_-]*$";
 export const WorkflowDefinition = Type.Object(
   {
     id: Type.String({ pattern: WORKFLOW_ID_PATTERN, maxLength: 128 }),
-    name: Type.String({ minLength: 1, maxLength: 256 }),
-    version: Type.String({ minLength: 1, maxLength: 128 }),
+    name: ShortName,
+    version: Id,
     nodes: Type.Array(WorkflowNode, { minItems: 1, maxItems: 5000 }),
     edges: Type.Array(WorkflowEdge, { maxItems: 20_000 }),
     triggers: Type.Array(WorkflowTrigger, { maxItems: 1000 }),
@@ -257,10 +251,10 @@ export const WorkflowDefinition = Type.Object(
           promptRefs: Type.Optional(
             Type.Object(
               {
-                system: Type.Optional(Json),
-                user: Type.Optional(Json),
-                "few-shot": Type.Optional(Json),
-                "schema-hint": Type.Optional(Json),
+                system: Type.Optional(Type.Unknown()),
+                user: Type.Optional(Type.Unknown()),
+                "few-shot": Type.Optional(Type.Unknown()),
+                "schema-hint": Type.Optional(Type.Unknown()),
               },
               closed,
             ),
