@@ -2,9 +2,9 @@
 // @ts-check
 // Builds `dist` from a checkout when it is out of date: node bin/build.js [--force]
 //
-// Any number of processes may call this at once. One compiles, the others wait for it. The compiler writes into a
-// directory of its own, and the result is renamed into `dist` file by file, so that a process which is importing
-// from `dist` at that moment finds every module, and a failed build leaves the old one untouched.
+// Several processes may call this at once: one compiles, the others wait for it. The compiler writes into a separate
+// directory, and the result is renamed into `dist` file by file, so that a process that imports from `dist` meanwhile
+// finds every module, and a failed build leaves the old one untouched.
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { createRequire } from "node:module";
@@ -15,7 +15,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
 const stampFile = join(dist, ".built");
 const lock = join(root, "dist-lock.tmp");
-// Beside `dist` and not inside it, so that the relative paths in the source maps are right after the rename.
+// Next to `dist` and not inside it, so that the relative paths in the source maps are right after the rename.
 const out = join(root, `dist-${process.pid}.tmp`);
 
 const lockAgeMaxMs = 120_000;
@@ -23,9 +23,8 @@ const lockPollMs = 50;
 const supersededMs = 500;
 
 /**
- * Brings `dist` up to date and says whether it can be used. Silent when there is nothing to do; a build announces itself in one
- * line, because it takes seconds in which nothing else is seen. Standard output is left to the command. Does nothing in an
- * installed package, which has no sources.
+ * Builds `dist` when it is out of date and returns whether it can be used. A build, which takes seconds, prints one line on standard error;
+ * standard output is for the command. Does nothing in an installed package, which has no sources.
  */
 export function ensureBuilt({ force = false } = {}) {
   if (!fs.existsSync(join(root, "src"))) return true;
@@ -35,10 +34,10 @@ export function ensureBuilt({ force = false } = {}) {
     takeLock();
   } catch (error) {
     if (!["EACCES", "EPERM", "EROFS"].includes(String(errorCode(error)))) throw error;
-    return asItIs("this user may not write here", "run npm ci as the user who owns the checkout");
+    return withoutBuild("this user may not write here", "run npm ci as the user who owns the checkout");
   }
   try {
-    // Whoever held the lock has probably built what we need.
+    // The process that held the lock has probably built it.
     return (!force && isFresh()) || build();
   } finally {
     fs.rmSync(out, { recursive: true, force: true });
@@ -55,9 +54,8 @@ function isFresh() {
 }
 
 /**
- * Every file the build depends on with its time and size, one per line. The stamp is this list as it was when the
- * build began, and not a time to compare with: so a deleted file, an older file put back by git and a file saved
- * during the build all count as changes.
+ * Every file that the build depends on with its time and size, one per line. The stamp is this list from the start of the build, so that a
+ * deleted file, an older file that git restored and a file that was saved during the build count as changes.
  */
 function listInputs() {
   const files = fs.readdirSync(root).filter((name) => /^(tsconfig.*|package-lock)\.json$/.test(name));
@@ -99,9 +97,8 @@ function readFolder(path) {
 }
 
 /**
- * Waits for the lock, a directory holding the process id of its owner. A lock whose owner is dead, or which is too old
- * to be true, is taken over. Two processes may take over at the same moment and both build: that costs time only,
- * because each compiles into its own directory.
+ * Waits for the lock, a directory with the process id of its owner. A lock whose owner is dead, or that is too old, is taken over. Two
+ * processes may take it over at the same moment and both build: each compiles into its own directory, so that only costs time.
  */
 function takeLock() {
   for (let waits = 0; ; waits++) {
@@ -128,7 +125,7 @@ function lockIsStale() {
     if (Date.now() - fs.statSync(lock).mtimeMs > lockAgeMaxMs) return true;
     return !isAlive(Number(fs.readFileSync(join(lock, "pid"), "utf8")));
   } catch {
-    // Released, or taken this instant and not yet signed: look again.
+    // Released, or taken just now and without its process id yet.
     return false;
   }
 }
@@ -152,7 +149,7 @@ function build() {
   if (walk("src", isInput).some((file) => file.endsWith(".ts"))) {
     const tsc = findCompiler();
     if (!tsc || !isInstalled("rolldown")) {
-      return asItIs("the packages that build it are not installed", "run npm ci with development dependencies");
+      return withoutBuild("the packages that build it are not installed", "run npm ci with development dependencies");
     }
     process.stderr.write("assay: building, this takes a few seconds…\n");
     const options = ["-p", "tsconfig.build.json", "--outDir", out, "--pretty", String(!!process.stderr.isTTY)];
@@ -178,7 +175,7 @@ function runNode(args) {
   return false;
 }
 
-/** A killed build leaves its directory behind. */
+/** Removes the directories of killed builds. */
 function removeAbandonedOutput() {
   for (const name of fs.readdirSync(root)) {
     const pid = Number(/^dist-(\d+)\.tmp$/.exec(name)?.[1]);
@@ -186,7 +183,7 @@ function removeAbandonedOutput() {
     try {
       fs.rmSync(join(root, name), { recursive: true, force: true });
     } catch (error) {
-      // The compiler of a killed build may still be writing; the next build removes what it leaves.
+      // The compiler of a killed build may still be writing; the next build removes its files.
       if (pid === process.pid) throw error;
     }
   }
@@ -207,11 +204,11 @@ function isInstalled(name) {
 }
 
 /**
- * Development dependencies may be pruned after a build, and another user may run what one has built: it still runs.
+ * Uses an existing `dist` where it cannot be built: after a build, development dependencies may be pruned, or another user may run it.
  * @param {string} reason
  * @param {string} remedy
  */
-function asItIs(reason, remedy) {
+function withoutBuild(reason, remedy) {
   const built = fs.existsSync(stampFile);
   process.stderr.write(
     built
@@ -229,7 +226,7 @@ function replaceDist() {
   }
   const kept = new Set([...built, ".built"]);
   const superseded = walk("dist").filter((path) => !kept.has(path.slice("dist/".length)));
-  // A command that has just begun may have read the old bundle's main file and not yet the parts it names.
+  // A command that has just started may have read the main file of the old bundle, but not its other files.
   if (superseded.length > 0) sleep(supersededMs);
   for (const path of superseded) fs.rmSync(join(root, path), { force: true });
 }

@@ -1,12 +1,11 @@
 // @ts-check
 // Joins the compiled modules and the packages they use into a few files: node bin/bundle.js OUT
 //
-// A host loads some thousand modules otherwise. Bundled, it is ready in less than half the time and takes about 30 MB
-// less memory (docs/performance.md). Only what `bin/assay.js` runs is bundled; tests and benchmarks use the modules, but for the threads
-// that are started by their file, which tests do by the hundred.
+// A bundled host starts in less than half the time and takes about 30 MB less memory (docs/performance.md). Only the program of
+// `bin/assay.js` is bundled; tests and benchmarks use the modules, except for threads, which are started by their file.
 //
-// What is bundled is in `devDependencies`, so that an installed Assay brings one package with native code and nothing else. The licences of
-// the bundled packages ask to travel with the copies: they are gathered beside the bundle, with names and versions for audits.
+// Bundled packages are in `devDependencies`, so that an installed Assay depends on one package with native code only. Their licences require
+// a copy: they are written next to the bundle, with names and versions for audits.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { rolldown } from "rolldown";
@@ -15,11 +14,11 @@ const out = process.argv[2];
 if (!out) throw new Error("usage: node bin/bundle.js OUT");
 
 const bundle = await rolldown({
-  // Names in the result are relative to it, and the same whatever the draft folder is called.
+  // Names in the result are relative to this folder, and do not depend on its name.
   cwd: out,
   input: {
     main: join(out, "cli", "main.js"),
-    // Started by its file name, see store/sqlite/write-connection.ts.
+    // Started by its file name: see store/sqlite/write-connection.ts.
     "writer-thread": join(out, "store", "sqlite", "writer-thread.js"),
     // Likewise, see engine/schemas/schema-checks.ts.
     "schema-thread": join(out, "engine", "schemas", "schema-thread.js"),
@@ -29,12 +28,12 @@ const bundle = await rolldown({
     "turn-thread": join(out, "cli", "wiring", "turn-thread.js"),
   },
   platform: "node",
-  // Native code stays where it was installed; pg-native is an option of pg that we do not use. The last are optional peers: an
-  // installation has them only where agents are models or use MCP servers (agents/optional-packages.ts).
+  // Native code is not bundled; pg-native is an unused option of pg. The last ones are optional peers: an installation has them only
+  // where agents are models or use MCP servers (agents/optional-packages.ts).
   external: ["@photostructure/sqlite", "pg-native", /^ai(\/|$)/, /^@ai-sdk\//, /^@modelcontextprotocol\/sdk(\/|$)/],
   logLevel: "warn",
   onLog(level, log, report) {
-    // Packages we do not control; what they warn about has been looked at and is harmless.
+    // The known warnings of packages are harmless.
     if (log.id?.includes("node_modules") || log.code === "EVAL") return;
     report(level, log);
   },
@@ -44,14 +43,15 @@ const { output } = await bundle.write({
   format: "esm",
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
-  // Node keeps the text of what it runs in memory. Lines stay, so that a stack can be read.
+  // Node keeps the source in memory, so comments are removed. Line breaks stay, so that stacks are readable.
   comments: false,
 });
 await bundle.close();
 
 const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
 const folders = new Set(modules.map(packageFolder).filter((folder) => folder !== undefined));
-// A package may lie in several places.
+
+// A set, because a package may be installed in several places.
 const notices = [...new Set([...folders].map(notice))].sort();
 writeFileSync(join(out, "bundle", "THIRD-PARTY-NOTICES.txt"), notices.join(`\n${"-".repeat(80)}\n\n`));
 

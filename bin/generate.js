@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // @ts-check
-// Writes the documents that are made from code: npm run docs. They are committed; a test fails when making them again
-// would change them.
+// Writes the generated documents: npm run docs. They are committed; a test fails when they are out of date.
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,5 @@
 // @ts-check
-// npm run house: how the source is laid out, in figures, beside what we aim at.
+// npm run house: figures of the layout of the source, with their aims.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 const NOUNS =
   "workflows runs gates judgments queues tapes reviews agents evals promotion webhooks identity audit".split(" ");
 const FLOORS = ["protocol", "formats", "engine", "cli"];
-/** Words of the older style, which names and comments are to do without. */
+/** Words of the older style, which names and comments should not use. */
 const WORDS = /\b(told|said|somebody|whoever|nobody|beside|standing)\b/gi;
 
 const src = join(dirname(fileURLToPath(import.meta.url)), "..", "src");

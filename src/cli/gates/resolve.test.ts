@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seedKeys } from "../../engine/identity/seed-keys.ts";
 import { GateClient } from "../../testing/gate-host.ts";
-import { KEYS, type TestHost, testHost } from "../../testing/host.ts";
+import { type TestHost, testHost } from "../../testing/host.ts";
 import { recordedIo } from "../../testing/recorded-io.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { main } from "../main.ts";
@@ -57,15 +57,6 @@ test("a vote on the command line for what was read before is refused when that h
 test("a key that may answer and not read still votes where nothing can have changed", async () => {
   const runId = await gates.waiting("plain");
   expect(await assay(RESPONDER.key, "resolve", runId, "gate", "accept")).toMatchObject({ code: 0 });
-});
-
-test("a principal is confirmed by an owner that did not make it", async () => {
-  expect(await assay(KEYS.owner.key, "key", "create", "--principal", "kim")).toMatchObject({ code: 0 });
-  expect((await assay(OTTO.key, "principal", "list")).out).toMatch(/^kim .* ada$/m);
-  expect(await assay(KEYS.owner.key, "principal", "confirm", "kim")).toMatchObject({ code: 3 });
-  const confirmed = { code: 0, out: "kim: 1 keys count independently of ada" };
-  expect(await assay(OTTO.key, "principal", "confirm", "kim")).toMatchObject(confirmed);
-  expect((await assay(OTTO.key, "principal", "confirm", "kim")).out).toBe("kim: nothing to confirm");
 });
 
 const VIEW = {

@@ -67,27 +67,4 @@ describe("runs on the command line", () => {
     );
     expect((await assay("run", "list", "--status", "odd")).err).toContain("Use one of pending, running");
   });
-
-  test("a key with a scope that no role grants is made with a warning", async () => {
-    const create = (...flags: string[]) => assay("key", "create", "--principal", "ci", "--roles", "viewer", ...flags);
-    const warned = await create("--scopes", "runs:read,runs:create");
-    expect(warned).toMatchObject({ code: 0, out: expect.stringMatching(/^assay_/) });
-    expect(warned.err).toContain("warning: The key cannot use runs:create: not granted by the role of ci (viewer).");
-    expect(warned.err).toContain("`assay role list`");
-    for (const flags of [["--scopes", "runs:read"], ["--scopes", "*"], []]) {
-      expect((await create(...flags)).err).not.toContain("warning");
-    }
-  });
-
-  test("a database is not migrated in a folder that does not exist, and none is made", async () => {
-    const cwd = tempDir();
-    const io = recordedIo();
-    const code = await main(["migrate", "--data", "typo"], { io, env: {}, cwd });
-    expect({ code, err: io.errLines.join() }).toMatchObject({
-      code: 2,
-      err: expect.stringContaining("there is no folder"),
-    });
-    const { existsSync } = await import("node:fs");
-    expect(existsSync(`${cwd}/typo`)).toBe(false);
-  });
 });
