@@ -8,7 +8,7 @@ import { activeNodes, type NodeState, nodeOf, type Run } from "../../protocol/ru
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import type { RunWrite } from "../../store/port/store.ts";
-import { startChild, type ChildPlans } from "../families/child-runs.ts";
+import { type ChildPlans, startChild } from "../families/child-runs.ts";
 import { expireInterrupt } from "../gates/decide/close-interrupt.ts";
 import { raiseInterrupt } from "../gates/decide/raise-interrupt.ts";
 import type { Host } from "../host.ts";
