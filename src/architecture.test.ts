@@ -167,6 +167,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     evals: "json",
     gates: "json",
     judgments: "json",
+    otlp: "json",
     reviews: "json",
     secrets: "text",
     tapes: "archives json secrets text",

@@ -3,7 +3,9 @@ import { compileSchema } from "../engine/schemas/decide/json-schema.ts";
 import { checked } from "../engine/schemas/schema-checks.ts";
 import { defined } from "../protocol/defined.ts";
 import type { EventDraft } from "../protocol/events.ts";
+import { problemText } from "../protocol/schema.ts";
 import type { AgentAnswer, AgentFailure, AgentTask, Usage, Watcher } from "./binding.ts";
+import { failed } from "./bindings/answers.ts";
 import type { Invocation, Invoked } from "./invocation.ts";
 import { endEvents, promptEvent, startedEvent, totalCost, usageEvent } from "./invocation-events.ts";
 import { watchedTools } from "./invocation-tools.ts";
@@ -145,10 +147,11 @@ function assessAnswer({ agent, threshold, scrubber }: Invocation, answer: AgentA
   if (answer.type === "refused") return { outcome: "refused", refusal: answer.reason };
   if (answer.type === "failed") return { outcome: "failed", failure: answer.error };
   const { output, confidence, handoff } = answer;
-  const problems = agent.returnSchema === undefined ? [] : compileSchema(agent.returnSchema, "return schema")(output);
-  if (problems.length > 0) {
-    const message = `The answer is not as the agent's return schema has it: ${first(problems)}`;
-    return { outcome: "failed", output, schemaValid: false, failure: failure("agent_output_invalid", message) };
+  const [first] = agent.returnSchema === undefined ? [] : compileSchema(agent.returnSchema, "return schema")(output);
+  if (first !== undefined) {
+    const message = `The answer does not match the return schema of the agent: ${problemText(first)}`;
+    const failure: AgentFailure = { code: "agent_output_invalid", message, retryable: false };
+    return { outcome: "failed", output, schemaValid: false, failure };
   }
   const escalates = threshold !== undefined && confidence !== undefined && confidence < threshold;
   return {
@@ -171,17 +174,7 @@ function cleanHandoff(
 /** The refusal of a task that does not fit the task schema of the agent; undefined for one that fits. */
 function refusedTask({ agent, input }: Invocation): AgentAnswer | undefined {
   const { agentId, taskSchema } = agent;
-  const problems = taskSchema === undefined ? [] : compileSchema(taskSchema, "task schema")(input);
-  if (problems.length === 0) return undefined;
-  const message = `The task is not one that ${agentId} takes: ${first(problems)}`;
-  return { type: "failed", error: failure("agent_task_invalid", message) };
-}
-
-function failure(code: AgentFailure["code"], message: string): AgentFailure {
-  return { code, message, retryable: false };
-}
-
-function first(problems: readonly { readonly path: string; readonly problem: string }[]): string {
-  const { path = "", problem = "does not match" } = problems[0] ?? {};
-  return `${path === "" ? "it" : path} ${problem}`;
+  const [first] = taskSchema === undefined ? [] : compileSchema(taskSchema, "task schema")(input);
+  if (first === undefined) return undefined;
+  return failed("agent_task_invalid", `The task does not match the task schema of ${agentId}: ${problemText(first)}`);
 }

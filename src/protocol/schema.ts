@@ -70,6 +70,16 @@ export interface Problem {
   readonly problem: string;
 }
 
+/** A problem in words; `whole` names the value where the problem is of all of it. */
+export function problemText({ path, problem }: Problem, whole = "it"): string {
+  return `${path === "" ? whole : path} ${problem}`.trim();
+}
+
+/** The first problem of a value that does not match, in words. */
+export function firstProblem(schema: TSchema, value: unknown, whole?: string): string {
+  return problemsOf(schema, value, 1).map((problem) => problemText(problem, whole))[0] ?? "";
+}
+
 const MAX_PROBLEMS = 10;
 
 /** Problems as paths and sentences. Never includes the offending values: they may be secrets. */

@@ -1,4 +1,6 @@
 import type { DecisionStatus } from "../formats/reviews/request.ts";
+import { addTo } from "../formats/text/collections.ts";
+import type { ReviewAnalyticsView } from "../protocol/reviews/api.ts";
 
 /** The figures of one conversation, from any backend. */
 export interface ReviewedConversation {
@@ -29,73 +31,18 @@ export interface SentDecision {
   readonly ack: "acknowledged" | "unknown_id" | "none";
 }
 
-export interface DecisionFigures {
-  readonly issued: number;
-  readonly decided: number;
-  readonly accepted: number;
-  readonly partial: number;
-  readonly rejected: number;
-  readonly acceptance_rate: number | null;
-  readonly weighted_rate: number | null;
-  readonly coverage: number | null;
-  /** Remarks made again after they had been accepted. */
-  readonly reraised: number;
-  /** Left out of an answer and back in a later one. */
-  readonly oscillating: number;
-}
-
-export interface ReviewAnalytics extends DecisionFigures {
-  readonly conversations: ConversationFigures;
-  readonly acknowledgements: number;
-  readonly unknown_rate: number | null;
-  readonly by_reviewer: readonly ({ readonly reviewer: string } & DecisionFigures & {
-      readonly conversations: ConversationFigures;
-    })[];
-  readonly by_aspect: readonly ({ readonly aspect: string } & DecisionFigures)[];
-  readonly by_iteration: readonly IterationFigures[];
-  readonly by_reason: readonly ReasonFigures[];
-}
-
-export interface ConversationFigures {
-  readonly total: number;
-  readonly open: number;
-  readonly converged: number;
-  readonly stopped: number;
-  readonly failed: number;
-  /** Answers until nothing was left to say, over the conversations that came that far. */
-  readonly rounds_to_convergence: { readonly mean: number | null; readonly max: number | null };
-  /** Conversations whose artifact returned to an earlier state. */
-  readonly oscillated: number;
-}
-
-/** Every decision counts here, by the turn in which it was sent. */
-export interface IterationFigures {
-  readonly iteration: number;
-  /** Different remarks in the answers of this turn. */
-  readonly issued: number;
-  readonly decided: number;
-  readonly accepted: number;
-  readonly partial: number;
-  readonly rejected: number;
-  readonly acceptance_rate: number | null;
-  readonly weighted_rate: number | null;
-}
-
-export interface ReasonFigures {
-  /** `unspecified` where none was given. */
-  readonly reason_code: string;
-  readonly rejected: number;
-  /** Remarks made again after they had been rejected for this reason. */
-  readonly reraised: number;
-}
+export type ReviewAnalytics = ReviewAnalyticsView;
+export type DecisionFigures = Omit<ReviewAnalyticsView["by_aspect"][number], "aspect">;
+type ConversationFigures = ReviewAnalyticsView["conversations"];
+type IterationFigures = ReviewAnalyticsView["by_iteration"][number];
+type ReasonFigures = ReviewAnalyticsView["by_reason"][number];
 
 /** Figures over any number of conversations. Decisions on remarks that were never made count for acknowledgements alone. */
 export function reviewAnalytics(conversations: readonly ReviewedConversation[]): ReviewAnalytics {
   const steps = analyticsSteps(conversations);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
 }
 
 /**
@@ -129,10 +76,10 @@ export function* analyticsSteps(conversations: readonly ReviewedConversation[]):
   yield;
   const by_reason = yield* reasonFigures(matters);
   yield;
-  const conversationsFigures = conversationFigures(conversations);
+  const total = conversationFigures(conversations);
   yield;
   return {
-    conversations: conversationsFigures,
+    conversations: total,
     ...figures,
     ...acknowledgementFigures(conversations),
     by_reviewer,
@@ -298,12 +245,7 @@ function* groupsOf<T>(items: readonly T[], keyOf: (item: T) => string): Generato
 
 function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
+  for (const item of items) addTo(groups, keyOf(item), item);
   return groups;
 }
 

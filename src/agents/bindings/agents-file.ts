@@ -2,10 +2,12 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { hasPrivateHost } from "../../engine/outbound/guard.ts";
 import type { NamedVariables } from "../../engine/programs/child-environment.ts";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { scrubber } from "../../formats/secrets/scrub.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { matches, type Problem, problemsOf, type TSchema } from "../../protocol/schema.ts";
+import { isObject } from "../../protocol/own.ts";
+import { matches, type Problem, problemsOf, problemText, type TSchema } from "../../protocol/schema.ts";
 import { BASE_URLS } from "../models/model-settings.ts";
 import type { PriceTable } from "../models/prices.ts";
 import {
@@ -40,7 +42,7 @@ export interface AgentsFile {
 export function loadAgentsFile(path: string): AgentsFile {
   const read = readAgentsFile(path);
   if (read.ok) return read.file;
-  const problems = read.problems.map(({ path: place, problem }) => `${place === "" ? "it" : place} ${problem}`);
+  const problems = read.problems.map((one) => problemText(one));
   throw new AppError("unusable_input", { problem: `${path} cannot be used: ${problems.join("; ")}`, problems });
 }
 
@@ -59,7 +61,7 @@ const EVERY = 10_000;
 /** All sections are checked, also after an error in one. */
 export function parseAgentsFile(value: unknown, folder: string): ReadAgentsFile {
   const problems: Problem[] = [...secretsIn(value, ""), ...problemsIf(AgentsFileShape, value)];
-  const raw = (isRecord(value) ? value : {}) as AgentsFileShape;
+  const raw = (isObject(value) ? value : {}) as AgentsFileShape;
   const models = new Map(Object.entries(recordOr(raw.models)));
   const modelClasses = new Map(Object.entries(recordOr(raw.modelClasses)) as [string, string][]);
   const say = (path: string, problem: string | undefined) => {
@@ -102,12 +104,8 @@ export function parseAgentsFile(value: unknown, folder: string): ReadAgentsFile 
   return { ok: true, file };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function recordOr<T extends object>(value: T | undefined): T {
-  return isRecord(value) ? value : ({} as T);
+  return isObject(value) ? value : ({} as T);
 }
 
 const AGENT = /^[a-zA-Z][a-zA-Z0-9_.:-]{2,255}(@[0-9A-Za-z.+-]{1,128})?$/;
@@ -214,11 +212,8 @@ function jsonFile(path: string): { readonly value: unknown } | Problem {
   } catch (error) {
     return { path: "", problem: `cannot be read: ${(error as NodeJS.ErrnoException).code}` };
   }
-  try {
-    return { value: JSON.parse(text.replace(/^\uFEFF/, "")) };
-  } catch {
-    return { path: "", problem: "is not JSON" };
-  }
+  const value = parsedJson(text.replace(/^\uFEFF/, ""));
+  return value === undefined ? { path: "", problem: "is not JSON" } : { value };
 }
 
 function problemsIf(schema: TSchema, value: unknown): Problem[] {

@@ -1,11 +1,12 @@
 import { basename } from "node:path";
 import { lastWords, type ProgramEnd, type ProgramLimits, runProgram } from "../../engine/programs/run-program.ts";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import { type ToolAccess, type ToolGateway, toolsProblem, withTools } from "../gateway/tool-gateway.ts";
 import { withoutToken } from "../gateway/tool-offer.ts";
 import { failed, withOutput } from "./answers.ts";
-import { type ReadReport, type Report, readReport } from "./reported-usage.ts";
+import { type Report, readReport } from "./reported-usage.ts";
 
 export interface CommandSettings {
   readonly program: string;
@@ -133,11 +134,8 @@ function completed(stdout: Buffer, reports: readonly Report[], program: string):
 }
 
 function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = parsedJson(text);
+  return value === undefined ? text : value;
 }
 
 type Reports =
@@ -153,23 +151,11 @@ function reportIn(
   const reports: Report[] = [];
   for (const line of side.toString("utf8").split("\n")) {
     if (line.trim() === "") continue;
-    const read = readLine(line, from, scrubText);
+    const value = parsedJson(line);
+    if (value === undefined) return { ok: false, problem: "it is not JSON" };
+    const read = readReport(value, from, scrubText);
     if (!read.ok) return read;
     reports.push(read.report);
   }
   return { ok: true, reports };
-}
-
-function readLine(
-  line: string,
-  from: { provider: string; model: string },
-  scrubText: (text: string) => string,
-): ReadReport {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return { ok: false, problem: "it is not JSON" };
-  }
-  return readReport(value, from, scrubText);
 }

@@ -1,5 +1,7 @@
+import { isUtf8 } from "node:buffer";
 import { callOut, type OutboundAnswer } from "../../engine/outbound/call-out.ts";
 import { type Guard, problemOf } from "../../engine/outbound/guard.ts";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import { matches, Type } from "../../protocol/schema.ts";
@@ -160,12 +162,8 @@ const REFUSAL = Type.Object({ refused: Type.String({ minLength: 1 }) }, { additi
 
 /** Reads the answer of an endpoint. Its reported usage counts also when the answer is invalid. */
 function readHttpAnswer(body: Buffer, host: string, watch: Watcher, scrubText: (text: string) => string): AgentAnswer {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-  } catch {
-    return failed("agent_output_invalid", `what ${host} answered is not JSON`);
-  }
+  const value = isUtf8(body) ? parsedJson(body.toString("utf8").replace(/^\ufeff/, "")) : undefined;
+  if (value === undefined) return failed("agent_output_invalid", `what ${host} answered is not JSON`);
   if (matches(REFUSAL, value)) return { type: "refused", reason: value.refused };
   if (!matches(ENVELOPE, value)) return withOutput(value);
   const { output, handoff, ...rest } = value;

@@ -1,4 +1,5 @@
 import { defined } from "../../protocol/defined.ts";
+import { isObject } from "../../protocol/own.ts";
 import type { Usage } from "../binding.ts";
 
 /** An agent's report of its own work, in addition to its answer. */
@@ -29,9 +30,9 @@ export function readReport(
   from: Pick<Usage, "provider" | "model">,
   scrubText: (text: string) => string,
 ): ReadReport {
-  if (!isRecord(value)) return { ok: false, problem: "it is not a JSON object" };
+  if (!isObject(value)) return { ok: false, problem: "it is not a JSON object" };
   const nested = value["usage"];
-  if (nested !== undefined && !isRecord(nested)) return { ok: false, problem: "usage is not an object" };
+  if (nested !== undefined && !isObject(nested)) return { ok: false, problem: "usage is not an object" };
   const fields = { ...value, ...nested };
   const problems: string[] = [];
   const figure = (names: readonly string[], isFigure: (value: unknown) => boolean, what: string) => {
@@ -62,10 +63,6 @@ export function readReport(
     ...defined({ cacheReadTokens: counts.cacheReadTokens, cacheWriteTokens: counts.cacheWriteTokens, costUsd }),
   };
   return { ok: true, report: { ...(isUsage ? { usage } : {}), ...defined({ confidence }) } };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isCount(value: unknown): boolean {

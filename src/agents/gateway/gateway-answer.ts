@@ -1,3 +1,4 @@
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { defined } from "../../protocol/defined.ts";
 import { matches, problemsOf, Type } from "../../protocol/schema.ts";
 import { speaksMcp } from "../optional-packages.ts";
@@ -66,13 +67,8 @@ function listed({ tools }: ToolOffer) {
 }
 
 function readJson(text: string): { readonly value: unknown } | { readonly problem: string } {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { problem: "is not JSON" };
-  }
-  return usable(value);
+  const value = parsedJson(text);
+  return value === undefined ? { problem: "is not JSON" } : usable(value);
 }
 
 async function answerCall(offer: ToolOffer, value: unknown, signal: AbortSignal): Promise<GatewayAnswer> {

@@ -1,7 +1,7 @@
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { closed, matches, problemsOf, Type } from "../../protocol/schema.ts";
+import { closed, firstProblem, matches, Type } from "../../protocol/schema.ts";
 import type { ToolDescriptor, ToolResult, ToolSurface } from "../tool-surface.ts";
 import { checkEntry, type ListOptions, type NewEntry, selected } from "./memory-adapter.ts";
 
@@ -27,10 +27,7 @@ export function memoryTools(toolAllowlist: readonly string[], actions: MemoryAct
       signal.throwIfAborted();
       const tool = tools.find((one) => one.name === name);
       if (tool === undefined) return { status: "error", error: `There is no tool ${name}.` };
-      if (!matches(tool.inputSchema, args)) {
-        const [first] = problemsOf(tool.inputSchema, args);
-        return { status: "error", error: `${first?.path ?? ""} ${first?.problem ?? "does not match"}`.trim() };
-      }
+      if (!matches(tool.inputSchema, args)) return { status: "error", error: firstProblem(tool.inputSchema, args, "") };
       try {
         return { status: "ok", outcome: await act(actions, tool.name, args as Args) } satisfies ToolResult;
       } catch (error) {

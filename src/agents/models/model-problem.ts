@@ -1,4 +1,5 @@
 import { APICallError, JSONParseError, TypeValidationError } from "ai";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import type { AgentFailureCode } from "../binding.ts";
 import type { Carried } from "./bounded-fetch.ts";
 import type { ModelSettings } from "./model-settings.ts";
@@ -79,12 +80,7 @@ function refusedBy(error: APICallError, status: number, key: string | undefined)
 
 /** A word like `model_not_found`. Nothing longer: messages of model servers repeat keys and what was sent. */
 function reasonIn(body: string | undefined, key: string | undefined): string {
-  let error: unknown;
-  try {
-    error = (JSON.parse(body ?? "") as { error?: unknown } | null)?.error;
-  } catch {
-    return "";
-  }
+  const { error } = (parsedJson(body ?? "") ?? {}) as { error?: unknown };
   const { code, type } = (error ?? {}) as { code?: unknown; type?: unknown };
   const word = [code, type].find((one): one is string => typeof one === "string" && /^[a-z_]{3,40}$/.test(one));
   return word === undefined || word === key ? "" : ` (${word})`;

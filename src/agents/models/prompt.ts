@@ -1,3 +1,4 @@
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { unfenced } from "../../formats/text/find-text.ts";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { Format } from "./model-settings.ts";
@@ -39,11 +40,8 @@ export function formatFor(schema: Readonly<Record<string, unknown>> | undefined,
 /** JSON, bare or in the Markdown fence that some models cannot do without; undefined for anything else. */
 export function jsonIn(text: string): { readonly value: unknown; readonly recovered?: "markdown-fence" } | undefined {
   const inside = unfenced(text);
-  try {
-    return { value: JSON.parse(inside ?? text), ...(inside === undefined ? {} : { recovered: "markdown-fence" }) };
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(inside ?? text);
+  return value === undefined ? undefined : { value, ...(inside === undefined ? {} : { recovered: "markdown-fence" }) };
 }
 
 /** Whether a text does not even begin as JSON does. */

@@ -11,7 +11,7 @@ import {
 import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { RunErrorCode } from "../../protocol/runs/run-errors.ts";
-import { type Static, Type } from "../../protocol/schema.ts";
+import { problemText, type Static, Type } from "../../protocol/schema.ts";
 import type { AgentAnswer } from "../binding.ts";
 import type { AgentHost } from "./ask-agent.ts";
 import { EventAppender } from "./event-appender.ts";
@@ -104,8 +104,7 @@ function flawOf(answer: AgentAnswer, schema: Config["outputSchema"]): Flaw | und
   if (answer.type === "refused") return undefined;
   const [first] = compileSchema(schema, "outputSchema")(answer.output);
   if (first === undefined) return undefined;
-  const wrong = `${first.path === "" ? "it" : first.path} ${first.problem}`;
-  return { reason: "schema-violation", correction: `${ONLY_JSON} The last one was not: ${wrong}` };
+  return { reason: "schema-violation", correction: `${ONLY_JSON} The last one was not: ${problemText(first)}` };
 }
 
 async function reportAnswer(

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { registeredSchema, SchemaTotal } from "../../engine/schemas/decide/schema-limits.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
-import { exceedsLimits, repeatedMember } from "../../formats/json/check-json.ts";
+import { exceedsLimits, parsedJson, repeatedMember } from "../../formats/json/check-json.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PackProblem, PackSuite, PackSuites } from "./check-pack.ts";
@@ -150,12 +150,8 @@ export function jsonOf(bytes: Uint8Array | undefined): { readonly value: unknown
   if (typeof text === "object") return text;
   const excess = exceedsLimits(Buffer.from(text), JSON_LIMITS);
   if (excess !== undefined) return { problem: excess };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { problem: "is not JSON" };
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return { problem: "is not JSON" };
   const repeated = repeatedMember(text, value);
   if (repeated !== undefined) return { problem: `has the member ${JSON.stringify(repeated)} twice in one object` };
   try {

@@ -1,7 +1,8 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
-import { closed, matches, type Problem, problemsOf, type Static, Type } from "../../protocol/schema.ts";
+import { closed, matches, type Problem, problemsOf, problemText, type Static, Type } from "../../protocol/schema.ts";
 import { fingerprintOf } from "./signature.ts";
 
 const PublishersFile = Type.Object(
@@ -33,7 +34,7 @@ export interface Publisher {
 export function loadPublishers(path: string): Publisher[] {
   const read = parsePublishers(jsonIn(path));
   if (read.ok) return read.publishers;
-  const problems = read.problems.map(({ path: place, problem }) => `${place === "" ? "it" : place} ${problem}`);
+  const problems = read.problems.map((one) => problemText(one));
   throw new AppError("unusable_input", { problem: `${path} cannot be used: ${problems.join("; ")}`, problems });
 }
 
@@ -77,18 +78,13 @@ function publisherOf({
 }
 
 function jsonIn(path: string): unknown {
-  const refuse = (problem: string): never => {
-    throw unusableInput(`${path} ${problem}`);
-  };
-  let text = "";
+  let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    throw unusableInput(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
-  try {
-    return JSON.parse(text);
-  } catch {
-    return refuse("is not JSON");
-  }
+  const value = parsedJson(text);
+  if (value === undefined) throw unusableInput(`${path} is not JSON`);
+  return value;
 }

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { matches, type Static, Type } from "../../protocol/schema.ts";
@@ -43,12 +44,7 @@ export function signerOf(files: PackFiles, { publishers, allowUnsigned }: PackTr
 const SIGNATURE_BYTES_MAX = 1_024;
 
 function readSignature(bytes: Uint8Array): Static<typeof Signature> {
-  let value: unknown;
-  try {
-    if (bytes.length <= SIGNATURE_BYTES_MAX) value = JSON.parse(Buffer.from(bytes).toString("utf8"));
-  } catch {
-    value = undefined;
-  }
+  const value = bytes.length <= SIGNATURE_BYTES_MAX ? parsedJson(Buffer.from(bytes).toString("utf8")) : undefined;
   if (matches(Signature, value)) return value;
   throw refuse(`${SIGNATURE_FILE} is not a signature that can be read`);
 }

@@ -1,9 +1,11 @@
 import type { Agents } from "../../agents/agents.ts";
 import { compileSchema } from "../../engine/schemas/decide/json-schema.ts";
 import { checked } from "../../engine/schemas/schema-checks.ts";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { GoldenMatch } from "../../protocol/evals/eval-suite.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
+import { problemText } from "../../protocol/schema.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 
 export interface Expectation {
@@ -18,32 +20,24 @@ export interface Expectation {
  * the agent could equal.
  */
 export function expectedOf(correction: string, outputs: readonly unknown[]): Expectation {
-  const json = parsed(correction);
+  const json = parsedJson(correction);
   const values = outputs.filter((output) => typeof output !== "string");
   if (values.length > 0) {
-    if (json !== undefined) return { match: { strategy: "json-match", value: json.value }, answer: json.value };
+    if (json !== undefined) return { match: { strategy: "json-match", value: json }, answer: json };
     throw validationError(
       "the agent answered JSON, and the correction is no JSON; correct it with the whole answer as it should have been",
     );
   }
   // Few mean a number or a word in quotes when they correct a text with one.
-  const answersJson = outputs.length === 0 || outputs.some((output) => isBranch(parsed(String(output))));
+  const answersJson = outputs.length === 0 || outputs.some((output) => isBranch(parsedJson(String(output))));
   if (answersJson && isBranch(json)) {
-    return { match: { strategy: "json-match", value: json?.value }, answer: correction };
+    return { match: { strategy: "json-match", value: json }, answer: correction };
   }
   return { match: { strategy: "exact", value: correction }, answer: correction };
 }
 
-function isBranch(read: { readonly value: unknown } | undefined): boolean {
-  return typeof read?.value === "object" && read.value !== null;
-}
-
-function parsed(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
+function isBranch(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 /**
@@ -62,19 +56,15 @@ export async function requireFit(
   const { taskSchema, returnSchema } = agent;
   if (taskSchema !== undefined) {
     const [problem] = await checked(() => compileSchema(taskSchema, "task schema")(input));
-    if (problem !== undefined) throw validationError(`${agentId} takes no such task: ${describe(problem)}`);
+    if (problem !== undefined) throw validationError(`${agentId} takes no such task: ${problemText(problem)}`);
   }
   if (returnSchema !== undefined) {
     const checkedAnswer = match.strategy === "json-match" ? match.value : answer;
     const [problem] = await checked(() => compileSchema(returnSchema, "return schema")(checkedAnswer));
     if (problem !== undefined) {
       throw validationError(
-        `the correction is no answer that ${agentId} can give, by its return schema: ${describe(problem)}`,
+        `the correction is no answer that ${agentId} can give, by its return schema: ${problemText(problem)}`,
       );
     }
   }
-}
-
-function describe({ path, problem }: { readonly path: string; readonly problem: string }): string {
-  return `${path === "" ? "it" : path} ${problem}`;
 }

@@ -1,5 +1,6 @@
 import { deepEqual } from "../../engine/schemas/decide/deep-equal.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { endOfObject, placesIn } from "../../formats/json/json-places.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
@@ -110,7 +111,7 @@ function canonical(value: unknown): string {
  */
 export function grownText(text: string, suite: AgentEvalSuite, added: readonly EvalTask[]): string {
   const edited = edit(text, suite, added);
-  return edited !== undefined && says(edited, suite) ? edited : `${JSON.stringify(suite, null, 2)}\n`;
+  return edited !== undefined && deepEqual(parsedJson(edited), suite) ? edited : `${JSON.stringify(suite, null, 2)}\n`;
 }
 
 function edit(text: string, { version, tasks }: AgentEvalSuite, added: readonly EvalTask[]): string | undefined {
@@ -139,12 +140,4 @@ function offsetOf(text: string, { line, column }: { readonly line: number; reado
   let start = 0;
   for (let n = 1; n < line; n++) start = text.indexOf("\n", start) + 1;
   return start + column - 1;
-}
-
-function says(text: string, suite: AgentEvalSuite): boolean {
-  try {
-    return deepEqual(JSON.parse(text), suite);
-  } catch {
-    return false;
-  }
 }

@@ -1,3 +1,4 @@
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { type FreeForm, printFreeForm } from "../../formats/json/print-json.ts";
 import { CurrentRows } from "../../formats/tapes/sidecar/current-rows.ts";
 import { nameOfRow, type Row } from "../../formats/tapes/sidecar/sidecar.ts";
@@ -121,9 +122,6 @@ export async function recordedStep(kind: RecordKind, textOf: TextOf): Promise<Re
 }
 
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = parsedJson(text);
+  return value === undefined ? text : value;
 }

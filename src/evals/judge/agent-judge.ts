@@ -3,7 +3,7 @@ import type { AgentAnswer, Binding, Usage } from "../../agents/binding.ts";
 import type { ToolSurface } from "../../agents/tool-surface.ts";
 import { defined } from "../../protocol/defined.ts";
 import { type JudgeFailureCode, type JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
-import { matches, problemsOf } from "../../protocol/schema.ts";
+import { firstProblem, matches } from "../../protocol/schema.ts";
 import type { Judge, JudgeAnswer, JudgeFailure, JudgeIdentity, JudgeQuestion } from "./judge.ts";
 import { hashOfPrompt, INTERFACE, JUDGE_SYSTEM_PROMPT, judgeMessage, MODEL_PROMPT } from "./judge-prompt.ts";
 
@@ -150,8 +150,7 @@ export type ReadVerdict =
  */
 export function readVerdict(answer: unknown, { criteria, adversarial }: JudgeInput): ReadVerdict {
   if (!matches(JudgeOutput, answer)) {
-    const [first] = problemsOf(JudgeOutput, answer);
-    return no(`it is not of the form of a verdict: ${first?.path === "" ? "it" : first?.path} ${first?.problem}`);
+    return no(`it is not of the form of a verdict: ${firstProblem(JudgeOutput, answer)}`);
   }
   const { criteria: given, findings } = answer;
   if (given.length !== criteria.length) {

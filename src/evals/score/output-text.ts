@@ -1,4 +1,5 @@
 import { deepEqual } from "../../engine/schemas/decide/deep-equal.ts";
+import { parsedJson } from "../../formats/json/check-json.ts";
 
 /** Deeper than anything a suite can expect, and shallow enough to be walked again at every level. */
 export const OUTPUT_DEPTH_MAX = 100;
@@ -33,14 +34,6 @@ export function jsonMatches(expected: unknown, output: unknown): boolean {
 
 /** The values that an output is compared as: itself and, for a text with JSON, the parsed value. */
 export function readings(output: unknown): unknown[] {
-  const parsed = typeof output === "string" ? parsedText(output) : undefined;
-  return parsed === undefined || isTooDeep(parsed.value) ? [output] : [parsed.value, output];
-}
-
-function parsedText(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
+  const parsed = typeof output === "string" ? parsedJson(output) : undefined;
+  return parsed === undefined || isTooDeep(parsed) ? [output] : [parsed, output];
 }

@@ -1,15 +1,8 @@
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { MATCH_STRATEGIES, NAME_LENGTH_MAX, TASK_ID_PATTERN } from "../../protocol/evals/eval-suite.ts";
+import { isObject } from "../../protocol/own.ts";
 import type { ProblemList } from "./suite-problem.ts";
-import {
-  checkName,
-  checkNumber,
-  checkText,
-  checkWord,
-  type Fields,
-  fieldsOf,
-  isFields,
-  listOf,
-} from "./validate-fields.ts";
+import { checkName, checkNumber, checkText, checkWord, type Fields, fieldsOf, listOf } from "./validate-fields.ts";
 
 /** The parts of a task that could be read. */
 export interface SeenTask {
@@ -79,13 +72,7 @@ function checkMatch(found: ProblemList, path: string, value: unknown): void {
 }
 
 function isJsonBranch(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return /^\s*[[{]/.test(text) && parsedJson(text) !== undefined;
 }
 
 function checkFixtures(found: ProblemList, path: string, value: unknown): void {
@@ -114,7 +101,7 @@ function checkToolResponse(found: ProblemList, path: string, value: unknown): vo
 }
 
 function checkSeed(found: ProblemList, path: string, entry: unknown): void {
-  if (!isFields(entry)) {
+  if (!isObject(entry)) {
     found.add("wrong_type", path, "must be an object", 'Write { "content": "…" }.');
   } else if (typeof entry["content"] !== "string") {
     const fix = 'Add "content": "…", the text that the agent remembers.';

@@ -8,6 +8,7 @@ import { AppError, validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type { PutSuiteResponse, SuiteInfo, SuiteRecord } from "../../protocol/evals/suite-api.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
+import { problemText } from "../../protocol/schema.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
 import { HOST_WIDE } from "../../store/port/store.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "./load-suite.ts";
@@ -160,7 +161,7 @@ export function packSuites(scrubber: Scrubber): PackSuites {
       const loaded = loadSuite(bytes, { scrubber, limits: SENT_SUITE_LIMITS });
       if (!loaded.ok) {
         const errors = loaded.problems.filter(({ severity }) => severity === "error");
-        return { ok: false, problems: errors.map(({ path, problem }) => `${path || "the suite"} ${problem}`) };
+        return { ok: false, problems: errors.map((error) => problemText(error, "the suite")) };
       }
       return {
         ok: true,

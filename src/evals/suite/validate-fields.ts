@@ -1,3 +1,4 @@
+import { isObject } from "../../protocol/own.ts";
 import type { ProblemList } from "./suite-problem.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -13,7 +14,7 @@ export function fieldsOf(
   value: unknown,
   { required, optional = [] }: { readonly required: readonly string[]; readonly optional?: readonly string[] },
 ): Fields | undefined {
-  if (!isFields(value)) {
+  if (!isObject(value)) {
     found.add("wrong_type", path, "must be an object", `Write { … } with ${quoted(required)}.`);
     return undefined;
   }
@@ -27,10 +28,6 @@ export function fieldsOf(
     found.add("unknown_member", pointerTo(path, name), "is not a member that is known here", fix);
   }
   return value;
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export function checkName(

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isObject } from "../../protocol/own.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 
 const RECIPE = "openwop-semantic-request-v2";
@@ -35,8 +36,4 @@ function sortedTools(tools: unknown): unknown {
   if (!Array.isArray(tools)) return tools;
   const nameOf = (tool: unknown) => (isObject(tool) && typeof tool["name"] === "string" ? tool["name"] : "");
   return [...tools].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

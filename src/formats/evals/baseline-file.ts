@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { BASELINE_FILE_VERSION, BASELINE_FORMAT, BaselineFile } from "../../protocol/evals/baseline-file.ts";
-import { matches, problemsOf } from "../../protocol/schema.ts";
+import { firstProblem, matches } from "../../protocol/schema.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 
 /** Adds format, version and the digest of the content. */
@@ -45,8 +45,7 @@ export function checkBaselineFile(value: unknown): CheckedBaselineFile {
     );
   }
   if (!matches(BaselineFile, value)) {
-    const [first] = problemsOf(BaselineFile, value);
-    return bad(`${first?.path || "/"} ${first?.problem}; write it anew with ${EXPORT}`);
+    return bad(`${firstProblem(BaselineFile, value, "/")}; write it anew with ${EXPORT}`);
   }
   if (!isAsWritten(value)) {
     return bad(`it is damaged or was changed: its sha256 is not that of its content; write it anew with ${EXPORT}`);

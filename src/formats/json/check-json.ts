@@ -58,6 +58,15 @@ function endOfBytes(bytes: Uint8Array, from: number): number {
   return bytes.length;
 }
 
+/** The value of a JSON text; undefined, which no JSON has, for any other text. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The name of a member that an object of the text has twice, whatever its spelling; undefined where there is none. Two readers may
  * take different ones of such members, and then decide on different values. The text must be the JSON of the value.

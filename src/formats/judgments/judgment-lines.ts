@@ -9,8 +9,8 @@ import {
   JudgmentEnd,
   JudgmentHeader,
 } from "../../protocol/judgments/judgment-file.ts";
-import { matches, problemsOf } from "../../protocol/schema.ts";
-import { repeatedMember } from "../json/check-json.ts";
+import { firstProblem, matches } from "../../protocol/schema.ts";
+import { parsedJson, repeatedMember } from "../json/check-json.ts";
 
 /** docs/formats/judgments.md describes the lines. */
 export function headerLine(filter: AnnotationFilter): string {
@@ -72,7 +72,8 @@ export async function* readJudgments(lines: AsyncIterable<string>): AsyncGenerat
   for await (const text of lines) {
     line += 1;
     if (text.trim() === "") continue;
-    const value = jsonOf(text);
+    // Undefined, which no line may be, for text that is not JSON.
+    const value = parsedJson(text);
     const entry = reader.take(value, line);
     const repeated = repeatedMember(text, value);
     if (repeated !== undefined && entry === undefined) throw unsupported(line, twice(repeated));
@@ -85,15 +86,6 @@ function twice(name: string): string {
   return `it has the member ${JSON.stringify(name)} twice`;
 }
 
-/** Undefined, which no line may be, for what is no JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function checkHeader(value: unknown, line: number): void {
   const { type, format, version } = (value ?? {}) as Record<string, unknown>;
   if (type !== "header" || format !== JUDGMENT_FORMAT) throw unsupported(line, "it is no header of one");
@@ -101,7 +93,7 @@ function checkHeader(value: unknown, line: number): void {
     const given = typeof version === "number" ? `version ${version}` : "a version that is no number";
     throw unsupported(line, `it has ${given}, and this Assay reads version ${JUDGMENT_VERSION}`);
   }
-  if (!matches(JudgmentHeader, value)) throw unsupported(line, firstProblem(JudgmentHeader, value));
+  if (!matches(JudgmentHeader, value)) throw unsupported(line, firstProblem(JudgmentHeader, value, ""));
 }
 
 function unsupported(line: number, problem: string): AppError {
@@ -117,7 +109,7 @@ function entryOf(value: unknown, line: number): JudgmentEntry {
   const { type, ...rest } = (value ?? {}) as Record<string, unknown>;
   if (type !== "annotation") return { line, problem: 'it is no line of type "annotation"' };
   const judgment = Object.hasOwn(rest, "state") ? rest : { ...rest, state: stateBy(rest) };
-  if (!matches(Judgment, judgment)) return { line, problem: firstProblem(Judgment, judgment) };
+  if (!matches(Judgment, judgment)) return { line, problem: firstProblem(Judgment, judgment, "") };
   const problem = contradictionIn(judgment);
   return problem === undefined ? { line, judgment } : { line, problem };
 }
@@ -147,9 +139,4 @@ function contradictionIn(judgment: Judgment): string | undefined {
 function isCoherent({ status, closedBy, closedAt, note }: NonNullable<Judgment["flag"]>): boolean {
   const given = [closedBy, closedAt, note].filter((part) => part !== undefined).length;
   return given === (status === "closed" ? 3 : 0);
-}
-
-function firstProblem(schema: typeof Judgment | typeof JudgmentHeader, value: unknown): string {
-  const [first] = problemsOf(schema, value);
-  return first === undefined ? "it is not as it should be" : `${first.path} ${first.problem}`.trim();
 }

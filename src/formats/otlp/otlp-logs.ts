@@ -1,3 +1,4 @@
+import { parsedJson } from "../json/check-json.ts";
 /** One log record, before it is written the way OTLP wants it. */
 export interface LogRecord {
   readonly eventName: string;
@@ -61,12 +62,11 @@ function nanoseconds(ms: number): string {
 
 /** The number of rejected records, from the response to an accepted batch. */
 export function rejectedRecords(answer: string): number {
-  try {
-    const { partialSuccess } = JSON.parse(answer) as { partialSuccess?: { rejectedLogRecords?: string | number } };
-    const rejected = Number(partialSuccess?.rejectedLogRecords ?? 0);
-    return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
-  } catch {
-    // A response in another format is ignored.
-    return 0;
-  }
+  // A response in another format is ignored.
+  const response = parsedJson(answer) as
+    | { partialSuccess?: { rejectedLogRecords?: string | number } }
+    | undefined
+    | null;
+  const rejected = Number(response?.partialSuccess?.rejectedLogRecords ?? 0);
+  return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
 }

@@ -1,4 +1,5 @@
 import { isObject, own } from "../../protocol/own.ts";
+import { parsedJson } from "../json/check-json.ts";
 import { endOfObject } from "../json/json-places.ts";
 import { isTooDeep, type Members } from "./request.ts";
 
@@ -29,12 +30,7 @@ export function decodeAnswer(text: string): Decoded | undefined {
 
 function parsed(text: string): unknown {
   // Deeper than anything that is meant seriously, and than what could be written out again.
-  if (isTooDeep(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return isTooDeep(text) ? undefined : parsedJson(text);
 }
 
 function isResponseLike(value: unknown): value is Members {

@@ -1,6 +1,6 @@
 import { isObject, own } from "../../protocol/own.ts";
 import { AFP_DECISIONS, AFP_SESSION_NAMES, AFP_VERSION } from "../../protocol/reviews/afp.ts";
-import { exceedsLimits } from "../json/check-json.ts";
+import { exceedsLimits, parsedJson } from "../json/check-json.ts";
 
 const SESSION_LIKE: ReadonlySet<string> = new Set(AFP_SESSION_NAMES);
 
@@ -82,14 +82,9 @@ export function readRequest(bytes: Uint8Array): CheckedRequest {
   } catch {
     return refused("encoding", "the request is not UTF-8");
   }
-  if (isTooDeep(text)) return refused("depth", `the request is nested deeper than ${REQUEST_DEPTH_MAX}`);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return refused("syntax", "the request is not JSON");
-  }
-  return checkRequest(value);
+  if (isTooDeep(bytes)) return refused("depth", `the request is nested deeper than ${REQUEST_DEPTH_MAX}`);
+  const value = parsedJson(text);
+  return value === undefined ? refused("syntax", "the request is not JSON") : checkRequest(value);
 }
 
 export function checkRequest(value: unknown): CheckedRequest {

@@ -1,4 +1,5 @@
 import { isObject, own } from "../../protocol/own.ts";
+import { parsedJson } from "../json/check-json.ts";
 import type { Members } from "./request.ts";
 
 /** One message of the stream that carries an answer. No member but the type is taken for granted. */
@@ -89,12 +90,7 @@ export class WrapperStream {
 }
 
 function messageIn(line: string): WrapperMessage | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(line);
   if (!isObject(value)) return undefined;
   const type = own(value, "type");
   if (typeof type !== "string") return undefined;

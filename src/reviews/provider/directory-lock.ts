@@ -3,6 +3,7 @@ import { link, readdir, readFile, readlink, rename, rm, stat, writeFile } from "
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { codeOf, readRegularFile } from "./files.ts";
 
 export interface DirectoryLock {
@@ -107,10 +108,8 @@ async function readHolder(path: string): Promise<Placed | undefined> {
 
 /** Lock files that lost their content in a power cut name no process. */
 function parsed(text: string): Holder {
-  try {
-    const holder = JSON.parse(text);
-    if (/^[0-9a-f]{24}$/.test(holder.token) && Number.isSafeInteger(holder.pid)) return holder;
-  } catch {}
+  const holder = (parsedJson(text) ?? {}) as Holder;
+  if (/^[0-9a-f]{24}$/.test(holder.token) && Number.isSafeInteger(holder.pid)) return holder;
   return { token: "unreadable", pid: 0, where: "unknown" };
 }
 

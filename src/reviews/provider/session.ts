@@ -1,49 +1,57 @@
 import { sortedJson } from "../../formats/json/canonical-json.ts";
-import type { DecisionStatus, ReviewRequest } from "../../formats/reviews/request.ts";
+import { DECISIONS } from "../../formats/reviews/request.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
+import { type Static, Type } from "../../protocol/schema.ts";
+
+const IssuedRemark = Type.Object({
+  id: Type.String(),
+  aspect: Type.String(),
+  description: Type.String(),
+  recommendation: Type.String(),
+  /** The iterations in which it was made. */
+  iterations: Type.Array(Type.Integer()),
+  /** Stands for the part of the artifact that it was about when it was last made. */
+  part: Type.String(),
+});
+export type IssuedRemark = Static<typeof IssuedRemark>;
+
+const ReceivedDecision = Type.Object({
+  iteration: Type.Integer(),
+  id: Type.String(),
+  status: Type.Enum(DECISIONS),
+  known: Type.Boolean(),
+  reason_code: Type.Optional(Type.String()),
+  explanation: Type.Optional(Type.String()),
+});
+export type ReceivedDecision = Static<typeof ReceivedDecision>;
+
+/** An answer is kept as JSON text. */
+const AnsweredTurn = Type.Object({ iteration: Type.Integer(), fingerprint: Type.String(), response: Type.String() });
+export type AnsweredTurn = Static<typeof AnsweredTurn>;
+
+const Session = {
+  sessionID: Type.String(),
+  /** The last answered iteration of the present conversation, 0 before the first. */
+  last: Type.Integer({ minimum: 0 }),
+  issued: Type.Array(IssuedRemark),
+  /** Every decision that was received, oldest first. */
+  decisions: Type.Array(ReceivedDecision),
+  /** The last success answer, to be given again when the same request comes again. */
+  answered: Type.Optional(AnsweredTurn),
+  /** The content as it was last reviewed. */
+  artifact: Type.Optional(
+    Type.Object({ media_type: Type.String(), content: Type.Unknown(), artifact_ref: Type.Optional(Type.String()) }),
+  ),
+};
+
+/** A session in its file, with every answered turn of the present conversation, oldest first. */
+export const SessionFile = Type.Object({ version: Type.Literal(1), ...Session, turns: Type.Array(AnsweredTurn) });
 
 /** A provider's record of one session. A session may hold several conversations: each begins with iteration 1. */
-export interface ReviewSession {
-  readonly sessionID: string;
-  /** The last answered iteration of the present conversation, 0 before the first. */
-  readonly last: number;
-  readonly issued: readonly IssuedRemark[];
-  /** Every decision that was received, oldest first. */
-  readonly decisions: readonly ReceivedDecision[];
-  /** The last success answer, to be given again when the same request comes again. */
-  readonly answered?: AnsweredTurn;
+export type ReviewSession = Readonly<Omit<Static<typeof SessionFile>, "version" | "turns">> & {
   /** The session has reached the limits of its backend: nothing more is added. Never stored. */
   readonly isFull?: true;
-  /** The content as it was last reviewed. */
-  readonly artifact?: ReviewRequest["artifact"];
-}
-
-export interface IssuedRemark {
-  readonly id: string;
-  readonly aspect: string;
-  readonly description: string;
-  readonly recommendation: string;
-  /** The iterations in which it was made. */
-  readonly iterations: readonly number[];
-  /** Stands for the part of the artifact that it was about when it was last made. */
-  readonly part: string;
-}
-
-export interface ReceivedDecision {
-  readonly iteration: number;
-  readonly id: string;
-  readonly status: DecisionStatus;
-  readonly known: boolean;
-  readonly reason_code?: string;
-  readonly explanation?: string;
-}
-
-export interface AnsweredTurn {
-  readonly iteration: number;
-  readonly fingerprint: string;
-  /** The response as JSON text. */
-  readonly response: string;
-}
+};
 
 export function newSession(sessionID: string): ReviewSession {
   return { sessionID, last: 0, issued: [], decisions: [] };

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { endLeftOver, markOf, type ProcessMark } from "../../engine/programs/process-group.ts";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { checkResponse } from "../../formats/reviews/check-response.ts";
 import { checkRequest, type ReviewRequest } from "../../formats/reviews/request.ts";
 import type { ReviewResponse } from "../../formats/reviews/response.ts";
@@ -150,12 +151,8 @@ export class ConversationFiles {
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
 }
 
 function failing(path: string): (error: Error) => never {

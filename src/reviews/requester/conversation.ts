@@ -1,8 +1,9 @@
 import { sortedJson } from "../../formats/json/canonical-json.ts";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { type Decision, PROTOCOL_VERSION, type ReviewRequest } from "../../formats/reviews/request.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
-import { Count, matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
+import { Count, firstProblem, matches, type Static, Type } from "../../protocol/schema.ts";
 
 const Status = Type.Union([
   Type.Literal("open"),
@@ -84,15 +85,10 @@ export type ReadConversation =
   | { readonly ok: false; readonly problem: string };
 
 export function readConversation(text: string): ReadConversation {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { ok: false, problem: "it is not JSON" };
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return { ok: false, problem: "it is not JSON" };
   if (matches(Conversation, value)) return { ok: true, conversation: value };
-  const [first] = problemsOf(Conversation, value);
-  return { ok: false, problem: `${first?.path ?? ""} ${first?.problem ?? "does not match"}`.trim() };
+  return { ok: false, problem: firstProblem(Conversation, value, "") };
 }
 
 export function conversationText(conversation: Conversation): string {

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import {
   checkRequest,
   type Decision,
@@ -100,12 +101,8 @@ async function outputOf(program: FeedbackProgram, input: string): Promise<string
 export function readReaction(text: string, mediaType: string, program: string): Reaction {
   // The nesting limit is that of the request it becomes.
   if (isTooDeep(text)) throw useless(program, `what it wrote is nested deeper than ${REQUEST_DEPTH_MAX}`);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw useless(program, "what it wrote is not JSON");
-  }
+  const value = parsedJson(text);
+  if (value === undefined) throw useless(program, "what it wrote is not JSON");
   if (!isObject(value)) throw useless(program, "it must write an object with decisions, and perhaps an artifact");
   const given = own(value, "artifact");
   const named = typeof given === "string" ? { content: given } : given;

@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { postHttp } from "../../engine/outbound/post-http.ts";
+import { parsedJson } from "../../formats/json/check-json.ts";
 import type { Ending } from "../../formats/reviews/outcome.ts";
 import { isObject, own } from "../../protocol/own.ts";
 import type { Carrier, Limits, Sending, Sent } from "./carrier.ts";
@@ -88,7 +89,8 @@ interface Refusal {
 }
 
 function refusalOf(status: number, text: string): Refusal {
-  const body = parsed(text);
+  const value = parsedJson(text);
+  const body = isObject(value) ? value : {};
   const details = own(body, "details");
   const nested = own(body, "error");
   // A server answers with its own envelope, a stand-alone provider with that of the protocol.
@@ -105,15 +107,6 @@ function refusalOf(status: number, text: string): Refusal {
     isLost: status === 404 && name === "SessionNotFound",
     line: `${JSON.stringify({ type: "error", error })}\n`,
   };
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 async function beginningOf(response: IncomingMessage): Promise<string> {

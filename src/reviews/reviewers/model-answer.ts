@@ -1,7 +1,9 @@
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { CONFIDENCE_LEVELS } from "../../formats/reviews/response.ts";
 import { findText, unfenced } from "../../formats/text/find-text.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
-import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
+import { isObject } from "../../protocol/own.ts";
+import { firstProblem, matches, type Static, Type } from "../../protocol/schema.ts";
 import type { Review, ReviewRemark } from "../provider/finish-turn.ts";
 import type { IssuedRemark } from "../provider/session.ts";
 import type { ChatAnswer } from "./chat-model.ts";
@@ -44,14 +46,13 @@ export function readModelAnswer(
   artifact: ArtifactText,
   issued: readonly IssuedRemark[],
 ): ReadAnswer {
-  const value = objectIn(text);
-  if (value === undefined) {
+  const value = parsedJson(unfenced(text) ?? text);
+  if (!isObject(value)) {
     if (finish === "length") return { problem: "it was cut off because it was too long; be brief" };
     return { problem: "it is not one JSON object" };
   }
   if (!matches(MODEL_ANSWER, value)) {
-    const [first] = problemsOf(MODEL_ANSWER, value);
-    return { problem: `${first?.path || "the object"} ${first?.problem}` };
+    return { problem: firstProblem(MODEL_ANSWER, value, "the object") };
   }
   const places = value.remarks.map(({ quote }) => artifact.find(quote ?? ""));
   const missing = places.flatMap((place, i) => (place === undefined ? [`/remarks/${i}/quote`] : []));
@@ -60,15 +61,6 @@ export function readModelAnswer(
   const problem = `${missing.join(", ")} is not in the ARTIFACT`;
   // A review whose remarks were all dropped would look like an approval.
   return review.remarks.length === 0 ? { problem } : { review, problem };
-}
-
-function objectIn(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(unfenced(text) ?? text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function reviewOf(

@@ -1,10 +1,13 @@
+import { addTo } from "../../formats/text/collections.ts";
+import { defined } from "../../protocol/defined.ts";
+import type { ReviewItemView, ReviewRoundView } from "../../protocol/reviews/api.ts";
 import type { ReviewedConversation } from "../analytics.ts";
-import type { ReviewRound, RoundDecision, RoundRemark } from "./review-round.ts";
+import type { ReviewRound } from "./review-round.ts";
 
 /** The rounds of one session as the conversations they are, for what is counted over many. */
 export function conversationsOf(sessionId: string, rounds: readonly ReviewRound[]): ReviewedConversation[] {
   const byNumber = new Map<number, ReviewRound[]>();
-  for (const round of rounds) byNumber.set(round.conversation, added(byNumber.get(round.conversation) ?? [], round));
+  for (const round of rounds) addTo(byNumber, round.conversation, round);
   return [...byNumber].map(([number, its]) => {
     const answers = its.filter(({ outcome }) => outcome === "success");
     return {
@@ -35,31 +38,17 @@ function isConverged(rounds: readonly ReviewRound[]): boolean {
 }
 
 /** A remark of one conversation with all that became of it. */
-export interface ReviewItem extends Omit<RoundRemark, "reopened"> {
-  readonly conversation: number;
-  /** The iterations in which it was made. */
-  readonly iterations: readonly number[];
-  readonly reopened: boolean;
+export interface ReviewItem extends Omit<ReviewItemView, "status" | "decisions"> {
   readonly decisions: readonly ItemDecision[];
-  /** The run that the artifact came from when it was last made. */
-  readonly runId?: string;
 }
 
-export interface ItemDecision extends Omit<RoundDecision, "id" | "processing_status"> {
-  readonly iteration: number;
-  readonly by: string;
-  readonly at: string;
+export type ItemDecision = ReviewItemView["decisions"][number] & {
   /** The round of the session, and the decision in it. */
   readonly place: string;
-}
-
-export interface TimedRound extends ReviewRound {
-  readonly n: number;
-  readonly at: string;
-}
+};
 
 /** Remarks in the order in which they were first made, each with its latest wording. */
-export function itemsOf(rounds: readonly TimedRound[]): ReviewItem[] {
+export function itemsOf(rounds: readonly ReviewRoundView[]): ReviewItem[] {
   const items = new Map<string, ReviewItem & { readonly decisions: ItemDecision[]; readonly iterations: number[] }>();
   for (const round of rounds) {
     const { conversation, iteration, artifact, by, at, n } = round;
@@ -69,24 +58,20 @@ export function itemsOf(rounds: readonly TimedRound[]): ReviewItem[] {
     }
     for (const { reopened = false, ...remark } of round.remarks) {
       const key = keyOf(conversation, remark.id);
-      const known = items.get(key);
+      const { iterations = [], decisions = [] } = items.get(key) ?? {};
+      // In place: one remark may have been made, and decided on, thousands of times.
+      iterations.push(iteration);
       items.set(key, {
         ...remark,
         conversation,
-        iterations: added(known?.iterations ?? [], iteration),
+        iterations,
         reopened,
-        decisions: known?.decisions ?? [],
-        ...(artifact?.runId === undefined ? {} : { runId: artifact.runId }),
+        decisions,
+        ...defined({ runId: artifact?.runId }),
       });
     }
   }
   return [...items.values()];
-}
-
-/** Appends in place: one remark may have been made, and decided on, thousands of times. */
-function added<T>(list: T[], one: T): T[] {
-  list.push(one);
-  return list;
 }
 
 function keyOf(conversation: number, id: string): string {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Host } from "../../engine/host.ts";
 import { inTurns } from "../../engine/worker/pauses.ts";
+import { addTo } from "../../formats/text/collections.ts";
 import { defined } from "../../protocol/defined.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
@@ -110,7 +111,7 @@ export async function countReviews(
       return {
         sessions,
         complete,
-        analytics: (await inTurns(analyticsSteps(conversations))) as ReviewAnalyticsResponse["analytics"],
+        analytics: await inTurns(analyticsSteps(conversations)),
       };
     }
   }
@@ -138,10 +139,6 @@ function entriesOf({ answers, decisions }: ReviewedConversation): number {
 
 function bySession(rounds: readonly StoredRound[]): Map<string, StoredRound[]> {
   const found = new Map<string, StoredRound[]>();
-  for (const round of rounds) {
-    const its = found.get(round.sessionId);
-    if (its === undefined) found.set(round.sessionId, [round]);
-    else its.push(round);
-  }
+  for (const round of rounds) addTo(found, round.sessionId, round);
   return found;
 }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { type Decision, readRequest } from "../../formats/reviews/request.ts";
+import type { ReviewRoundView } from "../../protocol/reviews/api.ts";
 import { decided, type ReviewRequestParts, reviewRequest } from "../../testing/review-client.ts";
 import { scriptedReviewer } from "../../testing/scripted-reviewer.ts";
 import { reviewAnalytics } from "../analytics.ts";
 import { beginTurn, withDecisions } from "../provider/begin-turn.ts";
 import { finishTurn } from "../provider/finish-turn.ts";
 import { fingerprintOf, newSession, type ReviewSession } from "../provider/session.ts";
-import { conversationsOf, itemsOf, type TimedRound } from "./conversations.ts";
+import { conversationsOf, itemsOf } from "./conversations.ts";
 import { movementOf, type ReviewMemory, type ReviewRound } from "./review-round.ts";
 
 const WHO = { agent: "qualitative-reviewer", by: "ada" };
@@ -14,7 +15,7 @@ const WHO = { agent: "qualitative-reviewer", by: "ada" };
 /** A session that is taken from turn to turn, with the rounds that are told of it. */
 class Talk {
   memory: ReviewMemory = { conversation: 0, session: newSession("ses_1") };
-  readonly rounds: TimedRound[] = [];
+  readonly rounds: ReviewRoundView[] = [];
 
   async turn(content: unknown, parts: ReviewRequestParts = {}): Promise<ReviewRound | undefined> {
     const request = reviewRequest(content, parts);

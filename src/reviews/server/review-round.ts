@@ -1,51 +1,14 @@
-import type { DecisionStatus } from "../../formats/reviews/request.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import { isId } from "../../protocol/id.ts";
+import type { ReviewRoundView } from "../../protocol/reviews/api.ts";
 import { fingerprintOf, type ReceivedDecision, type ReviewSession } from "../provider/session.ts";
 
-/** One request that advanced a session: its decisions, and its answer. The names are those of the protocol. */
-export interface ReviewRound {
-  /** Counts the times that a session began with iteration 1. */
-  readonly conversation: number;
-  readonly iteration: number;
-  /** `error` where decisions were taken but the artifact could not be reviewed. */
-  readonly outcome: "success" | "error";
-  readonly agent: string;
-  /** The requester. */
-  readonly by: string;
-  readonly decisions: readonly RoundDecision[];
-  readonly artifact?: RoundArtifact;
-  readonly confidence?: { readonly level: string; readonly justification: string };
-  readonly general_summary?: string;
-  readonly positive_points?: readonly { readonly aspect: string; readonly justification: string }[];
-  readonly remarks: readonly RoundRemark[];
-}
-
-export interface RoundDecision {
-  readonly id: string;
-  readonly status: DecisionStatus;
-  readonly processing_status: "acknowledged" | "unknown_id";
-  readonly reason_code?: string;
-  readonly explanation?: string;
-}
-
-export interface RoundRemark {
-  readonly id: string;
-  readonly aspect: string;
-  readonly description: string;
-  readonly recommendation: string;
-  readonly reopened?: true;
-}
-
-export interface RoundArtifact {
-  readonly media_type: string;
-  readonly artifact_ref?: string;
-  /** Stands for the content as it came, before anything was taken out of it. */
-  readonly digest: string;
-  /** The run it came from, where the request names one. */
-  readonly runId?: string;
-}
+/** One request that advanced a session: its decisions, and its answer. The digest of the artifact is that of the content as it came. */
+export type ReviewRound = Omit<ReviewRoundView, "n" | "at">;
+export type RoundDecision = ReviewRound["decisions"][number];
+export type RoundRemark = ReviewRound["remarks"][number];
+type RoundArtifact = NonNullable<ReviewRound["artifact"]>;
 
 /** The stored parts of a session other than its rounds. */
 export interface ReviewMemory {

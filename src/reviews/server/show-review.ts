@@ -16,9 +16,9 @@ export async function showReview(host: Reading, visible: Visibility, sessionId: 
   const rounds = await timedRounds(host, stored);
   return {
     ...reviewInfo(stored),
-    history: rounds as ReviewDetails["history"],
+    history: rounds,
     items: itemsOf(rounds).map(itemView),
-    analytics: reviewAnalytics(conversationsOf(sessionId, rounds)) as ReviewDetails["analytics"],
+    analytics: reviewAnalytics(conversationsOf(sessionId, rounds)),
   };
 }
 
@@ -59,6 +59,6 @@ export async function sessionState(host: Reading, visible: Visibility, sessionId
       ...decision,
       processing_status: known ? "acknowledged" : "unknown_id",
     })),
-    analytics: reviewAnalytics(conversationsOf(sessionId, present)) as ReviewSessionState["analytics"],
+    analytics: reviewAnalytics(conversationsOf(sessionId, present)),
   };
 }

@@ -2,7 +2,7 @@ import { auditDraft, refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
-import type { DeleteReviewResponse } from "../../protocol/reviews/api.ts";
+import type { DeleteReviewResponse, ReviewRoundView } from "../../protocol/reviews/api.ts";
 import {
   FIRST_ROUND,
   type ReviewHead,
@@ -12,7 +12,6 @@ import {
 } from "../../store/port/reviews.ts";
 import type { Store } from "../../store/port/store.ts";
 import { isSessionID } from "../provider/stream-ids.ts";
-import type { TimedRound } from "./conversations.ts";
 import type { ReviewRound } from "./review-round.ts";
 
 /** Throws `not_found` for sessions that do not exist and for those of others alike. */
@@ -35,7 +34,7 @@ export function sessionNotFound(sessionId: string): AppError {
   return new AppError("not_found", { what: "review session", sessionId: shown, name: "SessionNotFound" });
 }
 
-export async function timedRounds({ store }: Pick<Host, "store">, stored: StoredReview): Promise<TimedRound[]> {
+export async function timedRounds({ store }: Pick<Host, "store">, stored: StoredReview): Promise<ReviewRoundView[]> {
   const rounds = await roundsOf(store, stored);
   return rounds.map((round) => ({ n: round.n, at: iso(round.atMs), ...bodyOf(round) }));
 }

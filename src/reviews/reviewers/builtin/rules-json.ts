@@ -1,4 +1,4 @@
-import { repeatedNames } from "../../../formats/json/check-json.ts";
+import { parsedJson, repeatedNames } from "../../../formats/json/check-json.ts";
 import type { Document } from "./document.ts";
 import { lineName, quoted, type Rule } from "./rule.ts";
 
@@ -12,12 +12,7 @@ function isReadable(document: Document): boolean {
 }
 
 function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return parsedJson(text) !== undefined;
 }
 
 const unreadableJson: Rule = {
