@@ -18,7 +18,7 @@ const MEANING = [
   "safetySettings",
 ] as const;
 
-/** The same for all requests of a model that mean the same, on every host. Tenants share keys: a cache must separate tenants itself. */
+/** One key for all requests of a model with the same meaning, on every host. Tenants share keys: a cache must separate tenants itself. */
 export function llmCacheKey(call: Readonly<Record<string, unknown>>): string {
   const request = isObject(call["request"]) ? call["request"] : call;
   const meant = MEANING.flatMap((name) => {

@@ -1,6 +1,6 @@
 import type { Bytes } from "../text/lines.ts";
 
-/** Everything in a tar archive comes in blocks of this many bytes. */
+/** A tar archive consists of blocks of this many bytes. */
 export const BLOCK_BYTES = 512;
 
 /** The largest number of eleven octal digits: 8 GiB less one byte. */
@@ -13,7 +13,7 @@ export interface TarEntry {
   readonly size: number;
 }
 
-/** Where the fields of a header stand, and how long they are. POSIX calls this form ustar. */
+/** Position and length of the fields of a header. POSIX calls this form ustar. */
 const NAME = [0, 100] as const;
 const MODE = [100, 8] as const;
 const OWNER = [108, 8] as const;
@@ -60,7 +60,7 @@ function splitName(name: string): { prefix: string; name: string } | undefined {
   return cut > 0 && fits(parts.prefix, PREFIX) && fits(parts.name, NAME) ? parts : undefined;
 }
 
-/** The file that a header announces; a text that says why it is no header of a plain file. */
+/** The file that a header announces, or the reason why the block is not a header of a plain file. */
 export function readTarHeader(block: Uint8Array): TarEntry | string {
   if (textIn(block, CHECKSUM) === undefined || numberIn(block, CHECKSUM) !== checksumOf(block)) {
     return "it is no tar archive, or damaged";
@@ -78,7 +78,7 @@ export function readTarHeader(block: Uint8Array): TarEntry | string {
 
 /** Kinds of entries in archives of other programs. */
 export interface ForeignEntry extends TarEntry {
-  /** `notes` are about the entries after them: their content is that of an extended header. */
+  /** `notes` are extended headers about the entries after them. */
   readonly kind: "file" | "folder" | "notes";
 }
 
@@ -91,7 +91,7 @@ const KINDS: Readonly<Record<string, ForeignEntry["kind"]>> = {
   g: "notes",
 };
 
-/** As above, of an archive that need not be one of ours; links, devices and names in other notations are still refused. */
+/** As `readTarHeader`, for archives of other programs; links, devices and names in other notations are still refused. */
 export function readForeignHeader(block: Uint8Array): ForeignEntry | string {
   if (textIn(block, CHECKSUM) === undefined || numberIn(block, CHECKSUM) !== checksumOf(block)) {
     return "it is no tar archive, or damaged";
@@ -99,7 +99,7 @@ export function readForeignHeader(block: Uint8Array): ForeignEntry | string {
   const magic = bytesIn(block, MAGIC).join();
   const isGnu = magic === encoder.encode(GNU).join();
   if (!isGnu && magic !== encoder.encode(USTAR).join()) return "it is a tar archive of another kind than ustar";
-  // GNU keeps times where others keep the beginning of a long name.
+  // GNU tar has times in the place of the beginning of a long name.
   const prefix = isGnu ? "" : textIn(block, PREFIX);
   const ending = textIn(block, NAME);
   if (ending === undefined || prefix === undefined) return "a name is not UTF-8";
@@ -117,7 +117,7 @@ export function readForeignHeader(block: Uint8Array): ForeignEntry | string {
 
 const LONG_NAMES = ["L", "K"];
 
-/** How many zeros fill up the last block of a file. */
+/** The number of zeros that fill up the last block of a file. */
 export function paddingOf(size: number): number {
   return (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
 }
@@ -154,14 +154,14 @@ function numberIn(block: Uint8Array, field: Field): number | undefined {
   return /^[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : undefined;
 }
 
-/** Why an archive cannot be read. */
+/** The reason why an archive cannot be read. */
 export class BadArchive extends Error {
   override readonly name = "BadArchive";
 }
 
 /**
- * Reads an archive from its first byte to its last, one file at a time. Throws `BadArchive` for anything its headers may not be, and
- * holds no more than a piece of the archive.
+ * Reads an archive from its first byte to its last, one file at a time, and holds no more than a piece of it. Throws `BadArchive` for an
+ * invalid header.
  */
 export class TarReader<E extends TarEntry = TarEntry> {
   readonly #pieces: AsyncIterator<Uint8Array>;
@@ -174,7 +174,7 @@ export class TarReader<E extends TarEntry = TarEntry> {
     this.#header = header;
   }
 
-  /** The next file, whose content must then be read; nothing at the end of the archive, where nothing but zeros may follow. */
+  /** The next file, whose content must then be read; undefined at the end of the archive, where only zeros may follow. */
   async next(): Promise<E | undefined> {
     const block = await this.#exactly(BLOCK_BYTES);
     if (!isZero(block)) return checked(this.#header(block));
@@ -189,7 +189,7 @@ export class TarReader<E extends TarEntry = TarEntry> {
     return undefined;
   }
 
-  /** The bytes of the file that `next` gave. */
+  /** The bytes of the file that `next` returned. */
   async *content({ size }: TarEntry): AsyncGenerator<Uint8Array> {
     for (let left = size; left > 0; ) {
       const piece = await this.#some(left);
@@ -211,7 +211,7 @@ export class TarReader<E extends TarEntry = TarEntry> {
     return bytes;
   }
 
-  /** What is there, at most so much; nothing at the end. */
+  /** The available bytes, at most `most`; undefined at the end. */
   async #some(most: number): Promise<Uint8Array | undefined> {
     while (this.#rest.length === 0) {
       const { value, done } = await this.#pieces.next();

@@ -18,7 +18,7 @@ export function baselineFileText({ tasks, sha256, ...head }: BaselineFile): stri
 
 export type CheckedBaselineFile =
   | { readonly ok: true; readonly file: BaselineFile }
-  /** What is wrong, and what to do about it. */
+  /** The problem and its remedy. */
   | { readonly ok: false; readonly problem: string };
 
 const EXPORT = "assay eval baseline export";
@@ -32,7 +32,7 @@ export function readBaselineFile(text: string): CheckedBaselineFile {
   }
 }
 
-/** Whether it is a baseline, whole and as it was written. A deliberate forgery is not detected. */
+/** Whether the value is an unchanged baseline. A deliberate forgery is not detected. */
 export function checkBaselineFile(value: unknown): CheckedBaselineFile {
   const { format, version } = (value ?? {}) as { readonly format?: unknown; readonly version?: unknown };
   if (format === "assay-eval") {
@@ -58,7 +58,7 @@ function isAsWritten({ sha256, ...content }: BaselineFile): boolean {
   try {
     return digestOf(content) === sha256;
   } catch {
-    // Half of a character has no canonical form, so nothing that was written by us has one.
+    // A lone surrogate has no canonical form, so no baseline that was written here has one.
     return false;
   }
 }

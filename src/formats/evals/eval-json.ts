@@ -3,12 +3,12 @@ import { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 import { CONCLUSIONS, type EvalOutcome } from "./eval-outcome.ts";
 
-/** Of the file; members may be added under the same. */
+/** The version of the file; members may be added without a new one. */
 export const EVAL_RESULT_VERSION = 1;
 
 const Texts = Type.Array(Type.String());
 
-/** What `assay eval run --output FILE` writes and `--json` prints. */
+/** The file of `assay eval run --output FILE`, and the output of `--json`. */
 export const EvalResultFile = Type.Object(
   {
     format: Type.Literal("assay-eval"),

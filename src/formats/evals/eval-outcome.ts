@@ -3,26 +3,26 @@ import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
 
 export const CONCLUSIONS = ["passed", "failed", "not_configured", "unreachable", "no_verdict"] as const;
 
-/** Whether what was evaluated is good enough, in one word and in sentences. Nothing in it quotes a task or an output. */
+/** The conclusion of an evaluation in one word and in sentences, which quote no task and no output. */
 export interface Conclusion {
   readonly verdict: (typeof CONCLUSIONS)[number];
   readonly exitCode: number;
   readonly sentence: string;
-  /** Why it did not pass; empty when it did. */
+  /** The reasons why it did not pass; empty when it did. */
   readonly reasons: readonly string[];
   /** Warnings for readers who only see that it passed. */
   readonly warnings: readonly string[];
 }
 
-/** All that is written about one evaluation. */
+/** The parts of a report on one evaluation. */
 export interface EvalOutcome {
   readonly entry: EvalEntry;
-  /** Of one that was stopped, what was done; absent while it has not ended. */
+  /** For a stopped evaluation, the completed part; absent while it has not ended. */
   readonly report?: EvalReport;
   readonly conclusion: Conclusion;
-  /** Lines that quote what was expected and answered, by task. Absent: nothing is to be quoted. */
+  /** Lines that quote expected and actual outputs, by task; absent when nothing is to be quoted. */
   readonly quotes?: ReadonlyMap<string, readonly string[]>;
-  /** Where its tasks are written, by task. */
+  /** The places of the tasks in files, by task. */
   readonly places?: ReadonlyMap<string, TaskPlace>;
 }
 
@@ -32,21 +32,21 @@ export interface TaskPlace {
   readonly line: number;
 }
 
-/** What marks the files of an evaluation that was stopped; nothing where it completed. */
+/** Members that mark the files of a stopped evaluation; empty for a completed one. */
 export function partialMarks({ report }: EvalOutcome): Readonly<Record<string, string>> {
   if (report?.stopped === undefined) return {};
   const { tasksDone, tasksPlanned } = report.stopped;
   return { complete: "false", tasksDone: String(tasksDone), tasksPlanned: String(tasksPlanned) };
 }
 
-/** Behind the name of a baseline that came in a file. */
+/** Follows the name of a baseline that was imported from a file. */
 export function importedMark({ fileSha256 }: { readonly fileSha256?: string }): string {
   return fileSha256 === undefined ? "" : " (imported)";
 }
 
 export type OutcomeTask = EvalReport["tasks"][number];
 
-/** How a task ended, for those who count: an error says that there is no answer to judge. */
+/** The state of a task for counts: an error means that there is no answer to evaluate. */
 export function taskState({ passed, score }: Pick<OutcomeTask, "passed" | "score">): "passed" | "failed" | "error" {
   if (passed) return "passed";
   return score === null ? "error" : "failed";
@@ -59,7 +59,7 @@ function unscoredModes({ passes }: OutcomeTask): string {
     .join(", ");
 }
 
-/** Why a task did not pass, without a word of what it is about. */
+/** The reason why a task did not pass, without any of its content. */
 export function taskProblem(task: OutcomeTask): string {
   const { score, trials, findings, cached, passes } = task;
   const codes = [...new Set(task.errors.map(({ code }) => code))].join(", ");
@@ -79,7 +79,7 @@ export function taskProblem(task: OutcomeTask): string {
   ].join("; ");
 }
 
-/** The fixtures of a task that no trial asked for, in words; undefined where all were used. */
+/** The fixtures of a task that no trial asked for, as a text; undefined where all were used. */
 export function unusedFixturesText({ fixturesUnused = [] }: OutcomeTask): string | undefined {
   return fixturesUnused.length === 0 ? undefined : `fixtures never used: ${fixturesUnused.join(", ")}`;
 }
@@ -88,12 +88,12 @@ function scoreText(score: number | null): string {
   return score === null ? "without a score" : figure(score);
 }
 
-/** Three digits are more than a suite of some hundred tasks can tell. */
+/** A suite of some hundred tasks is not exact beyond three digits. */
 export function figure(value: number): string {
   return String(Math.round(value * 1000) / 1000);
 }
 
-/** What others wrote, without what only some programs can read: control characters and halves of characters. */
+/** Foreign text without characters that only some programs can read: control characters and lone surrogates. */
 export function plainText(text: string): string {
   return text.toWellFormed().replace(UNREADABLE, "\ufffd");
 }
@@ -109,15 +109,15 @@ const TEXTS: Readonly<Record<NotRunReason, (mode: string) => string>> = {
   not_chosen: () => "other tasks were chosen",
 };
 
-/** Why a mode, or a task in it, was not run. */
+/** The reason why a mode, or a task in it, was not run. */
 export function notRunText(reason: NotRunReason, mode: string): string {
   return TEXTS[reason](mode);
 }
 
-/** What the host could not do comes before what the caller left out. */
+/** Limits of the host come before choices of the caller. */
 const RANK: readonly NotRunReason[] = ["no_judge", "not_chosen", "not_asked", "no_baseline", "not_named"];
 
-/** Tasks of the suite that were run in no mode, each with the mode and reason that say most. */
+/** Tasks of the suite that were run in no mode, each with its most important mode and reason. */
 export function tasksNotRun({ notRun }: Pick<EvalReport, "notRun">): Map<string, Pick<EvalNotRun, "mode" | "reason">> {
   const tasks = new Map<string, Pick<EvalNotRun, "mode" | "reason">>();
   for (const { taskIds, mode, reason } of [...notRun].sort((a, b) => RANK.indexOf(a.reason) - RANK.indexOf(b.reason))) {
@@ -136,7 +136,7 @@ export function overrideMarks({ override }: EvalReport, taskId: string): Readonl
   };
 }
 
-/** The same of the evaluation as a whole. */
+/** People's judgments of the evaluation as a whole. */
 export function overrideTotals({ override }: EvalReport): Readonly<Record<string, string>> {
   const { tasks, disputed, aggregateScore, passed } = override;
   return {

@@ -15,9 +15,9 @@ import {
 } from "./eval-outcome.ts";
 
 /**
- * An evaluation as JUnit test results: a test case for each task. A task that was not run is skipped, with the reason. An evaluation
- * that did not pass has at least one failure or error, also where all its tasks passed, and one that was stopped has an error that says
- * so: the file alone must not mislead its reader.
+ * An evaluation as JUnit test results: a test case for each task. A task that was not run is skipped, with the reason. An evaluation that
+ * did not pass has at least one failure or error, also where all its tasks passed, and a stopped one has an error that reports it, so that
+ * the file alone does not mislead its reader.
  */
 export function junitXml({ entry, report, conclusion, quotes }: EvalOutcome): string {
   const tasks = report?.tasks ?? [];

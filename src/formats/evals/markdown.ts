@@ -2,11 +2,11 @@ import type { EvalReport } from "../../protocol/evals/api.ts";
 import type { Estimate } from "../../protocol/evals/eval-statistics.ts";
 import { type EvalOutcome, figure, importedMark, plainText, taskProblem, taskState } from "./eval-outcome.ts";
 
-/** Shown in full; more would not be read, and some places cut a comment off. */
+/** The number of tasks that are shown in full; some places cut longer comments off. */
 const SHOWN_MAX = 100;
 const QUOTED_LINES_MAX = 60;
 
-/** An evaluation as a comment on a pull request has it. What others wrote is quoted so that it can neither format nor link anything. */
+/** An evaluation as a comment on a pull request. Foreign text is quoted so that it can neither format nor link anything. */
 export function markdownText(outcome: EvalOutcome): string {
   const { entry, report, conclusion } = outcome;
   const mark = conclusion.exitCode === 0 ? "✅" : conclusion.verdict === "failed" ? "❌" : "⚠️";
@@ -131,7 +131,7 @@ function errorsText(byCode: Readonly<Record<string, number>>): string {
     .join(", ");
 }
 
-/** One line of text in which nothing has a meaning: no mention of people, no link, no cell, no tag. */
+/** One line of text without active markup: no mention of people, no link, no cell, no tag. */
 function escaped(text: string): string {
   return plainText(text)
     .replace(/\s+/g, " ")

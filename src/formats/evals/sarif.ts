@@ -19,7 +19,7 @@ const RULES = {
 } as const;
 type RuleId = keyof typeof RULES;
 
-/** What is wrong, as SARIF 2.1.0. Without a place in a file a result has its task as a logical location only. */
+/** The problems as SARIF 2.1.0. Without a place in a file a result has its task as a logical location only. */
 export function sarifText(outcome: EvalOutcome, toolVersion: string): string {
   const { entry, report, conclusion } = outcome;
   const results = (report?.tasks ?? []).flatMap((task) => resultsOf(outcome, task));

@@ -1,6 +1,6 @@
 /**
- * RFC 8785 canonical JSON: keys sorted by UTF-16 code unit, ECMAScript numbers, no white space. Hashes over JSON
- * are taken over these characters. Refuses what JSON cannot say (NaN, lone surrogates, functions).
+ * RFC 8785 canonical JSON: keys sorted by UTF-16 code unit, ECMAScript numbers, no white space. Hashes over JSON are hashes of this text.
+ * Throws for values that JSON cannot express (NaN, lone surrogates, functions).
  */
 export function canonicalJson(value: unknown): string {
   if (value === null) return "null";
@@ -45,7 +45,7 @@ function canonicalString(text: string): string {
 }
 
 /**
- * JSON with sorted names: without blanks for digests, with an indentation for people and line by line comparisons. Lone surrogates are
+ * JSON with sorted names: without blanks for digests, with an indentation for people and comparisons line by line. Lone surrogates are
  * escaped, so unlike the canonical form it exists for every JSON value.
  */
 export function sortedJson(value: unknown, indent = ""): string {

@@ -11,17 +11,17 @@ export interface JsonLimits {
 }
 
 /**
- * The limit that a JSON text exceeds, found by one pass over its bytes before anything is built from it. Does not
- * check syntax: a text that passes may still be no JSON.
+ * The limit that a JSON text exceeds, found by one pass over its bytes before anything is built from it. Syntax is not checked: a text
+ * within the limits may still not be JSON.
  */
 export function exceedsLimits(bytes: Uint8Array, limits: JsonLimits): string | undefined {
-  // A level takes two bytes and an element one: short bodies cannot exceed anything.
+  // A level takes two bytes and an element one, so a short body is within the limits.
   if (bytes.length <= limits.maxDepth && bytes.length <= limits.maxElements) return undefined;
   const measured = measureJson(bytes, limits);
   return typeof measured === "string" ? measured : undefined;
 }
 
-/** The same and, where nothing is too much, how many members its objects have as they are written; see `repeatedMember`. */
+/** The exceeded limit or, within the limits, the number of members of all objects as written; see `repeatedMember`. */
 export function measureJson(
   bytes: Uint8Array,
   { maxDepth, maxElements }: JsonLimits,
@@ -68,10 +68,10 @@ export function parsedJson(text: string): unknown {
 }
 
 /**
- * The name of a member that an object of the text has twice, whatever its spelling; undefined where there is none. Two readers may
- * take different ones of such members, and then decide on different values. The text must be the JSON of the value.
+ * The name of a member that an object of the text has twice, whatever its spelling; undefined where there is none. Two readers may keep
+ * different ones of such members, and then decide on different values. The text must be the JSON of the value.
  *
- * Members are counted in both, in one pass over each; only when the numbers differ is the member looked for. `names` is the number in the
+ * Members are counted in both, in one pass over each; only when the numbers differ is the member searched. `names` is the number in the
  * text, where it is known.
  */
 export function repeatedMember(text: string, value: unknown, names = namesIn(text)): string | undefined {
@@ -91,7 +91,7 @@ function namesIn(text: string): number {
   return count;
 }
 
-/** The place of the quote that closes the string that begins at `start`, or the end of the text when there is none. */
+/** The place of the quote that closes the string at `start`, or the end of the text without one. */
 export function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let before = quote;
@@ -112,7 +112,7 @@ function membersIn(value: unknown): number {
 
 const NAME = /\s*:/y;
 
-/** Names that their object has already, and where they stand. The text must be JSON; it may be nested however deep. */
+/** The places of names that their object already has. The text must be JSON; any depth is allowed. */
 export function* repeatedNames(text: string): Generator<{ readonly name: string; readonly at: number }> {
   const open: Set<string>[] = [];
   for (let i = 0; i < text.length; i++) {

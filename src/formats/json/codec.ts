@@ -2,13 +2,13 @@ import { type Json, JsonObject, Unreadable } from "./exact-json.ts";
 import { type FreeForm, type FreeMap, freeForm, printFreeForm, printString } from "./print-json.ts";
 
 /**
- * How a part of a file is read and written: a format is a table of these, in the order in which its members are written. Reading
- * throws `Unreadable`. What has been read is written with every member present.
+ * The reader and writer of a part of a file: a format is a table of codecs, in the order in which its members are written. Reading throws
+ * `Unreadable`. Every member of a value is written, with its default where it was absent.
  */
 export interface Codec<T> {
   read(value: Json): T;
   print(value: T): string;
-  /** There when the member may be absent. */
+  /** Present when the member may be absent. */
   readonly absent?: { readonly value: T };
 }
 
@@ -45,7 +45,7 @@ export function word<W extends string>(...words: readonly W[]): Codec<W> {
   };
 }
 
-/** Absent and `null` both mean none, and none is written as `null`. */
+/** Absent and `null` both mean none; none is written as `null`. */
 export function optional<T>(codec: Codec<T>): Codec<T | null> {
   return {
     read: (value) => (value === null ? null : codec.read(value)),
@@ -113,14 +113,14 @@ function member<T>(value: Json | undefined, name: string, codec: Codec<T>): T {
   }
 }
 
-/** Without the braces, so that a tag can stand before them. */
+/** Without the braces, so that a tag can precede them. */
 export function printMembers<M extends Members>(value: Value<M>, members: M): string {
   return Object.keys(members)
     .map((name) => `${printString(name)}:${(members[name] as Codec<unknown>).print(value[name])}`)
     .join(",");
 }
 
-/** The string under this name, which says what else is in the object. */
+/** The string under this name, which decides the other members of the object. */
 export function tagOf(value: Json, name: string): string {
   if (!(value instanceof JsonObject)) return unexpected(value, "an object");
   const tags = value.members.filter(([key]) => key === name).map(([, tag]) => tag);
@@ -143,7 +143,7 @@ function described(value: Json): string {
 
 const UNSEEN = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Errors are printed on terminals and quote untrusted files: characters that move the cursor or reverse a line are escaped as well. */
+/** Errors quote untrusted files and are printed on terminals: characters that move the cursor or reverse a line are escaped as well. */
 function quoted(value: string): string {
   return printString(value).replace(UNSEEN, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

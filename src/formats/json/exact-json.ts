@@ -1,6 +1,6 @@
 /**
- * JSON read exactly: an integer is a `bigint` of any size that 64 bits hold, every other number a `number`, and the members of
- * an object are all there, in order, also those whose name is repeated. The reader of a format decides which of them count.
+ * JSON read exactly: an integer within 64 bits is a `bigint`, every other number a `number`, and all members of an object are kept in
+ * order, with repeated names. The reader of a format decides which of them count.
  */
 export type Json = null | boolean | string | bigint | number | readonly Json[] | JsonObject;
 
@@ -12,10 +12,10 @@ export class JsonObject {
   }
 }
 
-/** Why a text is not JSON, or JSON is not what a format asks for. Readers of files add where. */
+/** The reason why a text is not JSON, or why JSON does not have the form of a format. Readers of files add the place. */
 export class Unreadable extends Error {
   override readonly name = "Unreadable";
-  /** Where in the text, when it is not JSON: how many UTF-16 units stand before it. */
+  /** The offset in the text in UTF-16 units, when the text is not JSON. */
   readonly at: number | undefined;
 
   constructor(message: string, at?: number) {
@@ -24,10 +24,10 @@ export class Unreadable extends Error {
   }
 }
 
-/** As many brackets may be open at once. */
+/** The number of brackets that may be open at once. */
 export const DEPTH_MAX = 127;
 
-/** Throws `Unreadable` for anything else than one JSON value with nothing but white space around it. */
+/** Throws `Unreadable` unless the text is one JSON value with only white space around it. */
 export function readJson(text: string): Json {
   const reader = new Reader(text);
   const value = reader.value(0);
@@ -37,7 +37,10 @@ export function readJson(text: string): Json {
 
 const MOST_NEGATIVE = -(2n ** 63n);
 const MOST_POSITIVE = 2n ** 64n - 1n;
-/** Of an integer that 64 bits hold, with its sign. A longer one need not become a `bigint` first, which takes ever longer. */
+/**
+ * The length of the longest integer of 64 bits with its sign. A longer one does not become a `bigint` first, which takes time in the square
+ * of its length.
+ */
 const INTEGER_LENGTH_MAX = 20;
 
 const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39] as const;
@@ -165,7 +168,7 @@ class Reader {
     return Number.parseInt(digits, 16);
   }
 
-  /** Digits are counted one by one: a pattern that takes millions of them runs out of its stack. */
+  /** Digits are counted one by one: a pattern over millions of digits exhausts its stack. */
   #number(): bigint | number {
     const start = this.#at;
     const first = this.#text.charCodeAt(start) === MINUS ? start + 1 : start;
@@ -190,7 +193,7 @@ class Reader {
     return float;
   }
 
-  /** Where a fraction or an exponent ends. One without digits is no part of the number. */
+  /** The end of a fraction or an exponent. One without digits is not part of the number. */
   #afterPart(start: number, digitsStart: number): number {
     const end = this.#afterDigits(digitsStart);
     return end === digitsStart ? start : end;

@@ -1,14 +1,14 @@
 import { endOfString } from "./check-json.ts";
 export interface TextPlace {
-  /** Both from 1; a column is a UTF-16 unit. */
+  /** Both count from 1; a column is a UTF-16 unit. */
   readonly line: number;
   readonly column: number;
 }
 
 /**
- * Where in a JSON text the values under these pointers stand, found in one pass: a member where its name begins, and of members
- * with one name the last, which is the one that parsing keeps. What is not there is left out. The text must be JSON, and not
- * nested deeper than can be recursed.
+ * The places of the values under these pointers in a JSON text, found in one pass: a member is placed at its name, and of members with one
+ * name the last counts, which parsing keeps. Absent values are left out. The text must be JSON, and not nested deeper than recursion
+ * allows.
  */
 export function placesIn(text: string, pointers: Iterable<string>): Map<string, TextPlace> {
   const root: Wanted = { children: new Map() };
@@ -19,7 +19,7 @@ export function placesIn(text: string, pointers: Iterable<string>): Map<string, 
   return linesAndColumns(text, offsets);
 }
 
-/** A tree of the wanted pointers: all other values are only skipped. */
+/** A tree of the wanted pointers: all other values are skipped. */
 interface Wanted {
   pointer?: string;
   readonly children: Map<string, Wanted>;
@@ -38,7 +38,7 @@ function want(root: Wanted, pointer: string): void {
 
 type Found = (pointer: string, offset: number) => void;
 
-/** Gives the offset after the value. */
+/** Returns the offset after the value. */
 function walk(text: string, from: number, wanted: Wanted, found: Found): number {
   const open = text[from];
   if ((open !== "{" && open !== "[") || wanted.children.size === 0) return afterValue(text, from);
@@ -111,13 +111,13 @@ function linesAndColumns(text: string, offsets: ReadonlyMap<string, number>): Ma
   return places;
 }
 
-/** The same for one offset, as a reader that gave up names it. */
+/** The place of one offset, such as a parser names it. */
 export function placeAt(text: string, offset: number): TextPlace {
   const before = text.slice(0, offset);
   return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }
 
-/** The place after the brace that closes the object that begins here; undefined where none does. Braces in strings do not count. */
+/** The place after the brace that closes the object at `start`; undefined without one. Braces in strings do not count. */
 export function endOfObject(text: string, start: number): number | undefined {
   let depth = 0;
   let inString = false;

@@ -1,8 +1,8 @@
 import { type Json, JsonObject } from "./exact-json.ts";
 
 /**
- * Values that a format leaves to its authors, after reading: of members with the same name the last one is kept. Maps, since a plain
- * object puts names of digits first and has names of its own.
+ * Values of any form after reading: of members with the same name the last one is kept. Objects are maps, since a plain object puts names
+ * of digits first and inherits names.
  */
 export type FreeForm = null | boolean | string | bigint | number | readonly FreeForm[] | FreeMap;
 export type FreeMap = ReadonlyMap<string, FreeForm>;
@@ -28,7 +28,7 @@ function printScalar(value: null | boolean | string | bigint | number): string {
   return typeof value === "number" ? printFloat(value) : String(value);
 }
 
-/** JSON.stringify escapes what must be and nothing else, as long as there is no half surrogate pair. */
+/** JSON.stringify escapes only the required characters, unless the text has a lone surrogate. */
 export function printString(text: string): string {
   return JSON.stringify(text);
 }
@@ -44,21 +44,21 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above all others. */
+/** Surrogates encode code points above all others. */
 function codeOrder(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** As many digits may stand before the point; longer numbers have an exponent. */
+/** The most digits before the point; longer numbers get an exponent. */
 const PLAIN_DIGITS = 16;
 
-/** The shortest digits that read back as the same double, and always with a point or an exponent. */
+/** The shortest digits that read back as the same double, always with a point or an exponent. */
 export function printFloat(value: number): string {
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
   const sign = value < 0 ? "-" : "";
   const [mantissa = "", exponent = "0"] = Math.abs(value).toExponential().split("e");
   const digits = mantissa.replace(".", "");
-  /** How many digits stand before the point. */
+  /** The number of digits before the point. */
   const point = Number(exponent) + 1;
   if (digits.length <= point && point <= PLAIN_DIGITS) return `${sign}${digits.padEnd(point, "0")}.0`;
   if (point > 0 && point <= PLAIN_DIGITS) return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
@@ -67,7 +67,7 @@ export function printFloat(value: number): string {
   return `${sign}${digits[0]}${rest}e${point - 1}`;
 }
 
-/** A result as it is handed on: records in the order in which they were written, free-form values among them. */
+/** A result as it is printed: records in the order in which they were written, with free-form values among them. */
 export type Plain =
   | null
   | boolean
@@ -78,7 +78,7 @@ export type Plain =
   | FreeMap
   | { readonly [name: string]: Plain };
 
-/** Compact JSON with exact integers: what is a `bigint` prints all its digits, which `JSON.stringify` refuses to do. */
+/** Compact JSON with exact integers: a `bigint` prints all its digits; `JSON.stringify` refuses it. */
 export function printPlain(value: Plain): string {
   if (value instanceof Map) return printFreeForm(value);
   if (Array.isArray(value)) return `[${value.map(printPlain).join(",")}]`;
@@ -90,7 +90,7 @@ export function printPlain(value: Plain): string {
   return JSON.stringify(value);
 }
 
-/** The same value as one whose members are sorted when it is printed, and whose numbers are floats (`0.0`). */
+/** The value with members that are sorted on printing, and numbers that are floats (`0.0`). */
 export function asFreeForm(value: Plain): FreeForm {
   if (value instanceof Map) return value;
   if (Array.isArray(value)) return value.map(asFreeForm);
@@ -101,7 +101,7 @@ export function asFreeForm(value: Plain): FreeForm {
 const INDENT = "  ";
 
 /**
- * Compact JSON as reports have it: two spaces per level, one element per line, empty containers closed at once. Numbers stay as they
+ * Compact JSON in the layout of reports: two spaces per level, one element per line, empty containers closed at once. Numbers stay as they
  * are written.
  */
 export function indentJson(compact: string, outerLevel = 0): string {
@@ -124,13 +124,13 @@ export function indentJson(compact: string, outerLevel = 0): string {
   });
 }
 
-/** A string and an empty container are matched whole, so that nothing inside is taken for structure. */
+/** A string and an empty container are one match, so that nothing inside counts as structure. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|\{\}|\[\]|[{}[\],:]/g;
 
 /** A member of a report: compact JSON, or the elements of a list, which may be too many for one text. */
 export type ReportMember = readonly [name: string, value: string | Iterable<string>];
 
-/** An object in the same form, piece by piece and without a final LF. */
+/** An object in the same layout, piece by piece and without a final LF. */
 export function* indentedReport(members: readonly ReportMember[]): Generator<string> {
   for (const [i, [name, value]] of members.entries()) {
     yield `${i === 0 ? "{" : ","}\n${INDENT}${JSON.stringify(name)}: `;

@@ -1,10 +1,10 @@
 import { DEPTH_MAX } from "./exact-json.ts";
 
 /**
- * Walks over JSON in UTF-8 bytes without building values. Every function takes the place where something begins and returns the
- * place behind it, or `UNSURE`: then it is no such thing, or not an ordinary one, and the exact reader decides. What is
- * walked over is exactly what that reader accepts, on two conditions: the bytes are UTF-8, and a line feed follows somewhere, which
- * nothing here walks over. So no function asks where the bytes end.
+ * Skims JSON in UTF-8 bytes without building values. Every function takes the place where something begins and returns the place behind it,
+ * or `UNSURE` where it begins with something else or something unusual, and the exact reader decides. Everything that is skimmed is
+ * accepted by that reader, on two conditions: the bytes are UTF-8, and a line feed follows somewhere. No function skims a line feed, so
+ * none checks for the end of the bytes.
  */
 export const UNSURE = -1;
 
@@ -28,11 +28,11 @@ const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
 const MINUS = 0x2d;
 
-/** 1 for what ends the plain part of a string: a quote, a backslash, a control character. */
+/** 1 for bytes that end the plain part of a string: a quote, a backslash, a control character. */
 const STOPS = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === QUOTE || byte === BACKSLASH || byte < SPACE ? 1 : 0,
 );
-/** 1 for what may follow a backslash on its own, and for those of them that writers use. */
+/** 1 for bytes that may follow a backslash on their own, and for those of them that writers use. */
 const ESCAPES = flags('"\\\\/bfnrt');
 const PRINTED_ESCAPES = flags('"\\\\bfnrt');
 /** 1 for the control characters that have such a letter. */
@@ -54,7 +54,7 @@ export function skimString(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** A string whose bytes are its text. */
+/** A string without escapes, whose bytes are its text. */
 export function skimPlainString(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== QUOTE) return UNSURE;
   let here = at + 1;
@@ -87,7 +87,7 @@ function isUpperCase(byte: number): boolean {
   return byte >= 0x41 && byte <= 0x5a;
 }
 
-/** From behind the backslash. */
+/** `at` is the place behind the backslash. */
 function skimEscape(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== LETTER_U) return ESCAPES[bytes[at] as number] === 1 ? at + 1 : UNSURE;
   const unit = hexAt(bytes, at + 1);
@@ -119,7 +119,7 @@ export function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= 0x39;
 }
 
-/** Only the space that is found within lines. A carriage return is left to the exact reader. */
+/** Only the space character. A carriage return is left to the exact reader. */
 export function skimSpace(bytes: Uint8Array, at: number): number {
   let here = at;
   while (bytes[here] === SPACE || bytes[here] === TAB) here++;
@@ -133,12 +133,12 @@ export function skimMark(bytes: Uint8Array, at: number, mark: number): number {
   return bytes[here] === mark ? skimSpace(bytes, here + 1) : UNSURE;
 }
 
-/** Below 10 to this power every number is in the range of a double. */
+/** Every number below 10 to this power is in the range of a double. */
 const POWER_MAX = 308;
 const EXPONENT_DIGITS_MAX = 3;
 const SAFE_DIGITS_MAX = 15;
 
-/** Any number that is certainly in the range of a double. */
+/** A number that is certainly in the range of a double. */
 function skimNumber(bytes: Uint8Array, at: number): number {
   let here = bytes[at] === MINUS ? at + 1 : at;
   const whole = here;
@@ -153,7 +153,7 @@ function skimNumber(bytes: Uint8Array, at: number): number {
   return ((bytes[here] as number) | 0x20) === LETTER_E ? skimExponent(bytes, here + 1, power) : here;
 }
 
-/** From behind the letter; `power` is what the digits before the point come to. */
+/** `at` is the place behind the letter; `power` is the exponent that the digits before the point add. */
 function skimExponent(bytes: Uint8Array, at: number, power: number): number {
   const start = bytes[at] === MINUS || bytes[at] === PLUS ? at + 1 : at;
   const end = skimDigits(bytes, start);
@@ -167,7 +167,7 @@ export function skimDigits(bytes: Uint8Array, at: number): number {
   return here;
 }
 
-/** An integer from 0 on that is exact as a number. A fraction or an exponent behind it is left to the caller to refuse. */
+/** A non-negative integer that is exact as a number. The caller refuses a fraction or an exponent behind it. */
 export function skimSafeInteger(bytes: Uint8Array, at: number): number {
   const here = skimDigits(bytes, at);
   const digits = here - at;
@@ -175,7 +175,7 @@ export function skimSafeInteger(bytes: Uint8Array, at: number): number {
   return here;
 }
 
-/** What `skimSafeInteger` has walked over. */
+/** The value of an integer that `skimSafeInteger` has skimmed. */
 export function safeInteger(bytes: Uint8Array, at: number, end: number): number {
   let value = 0;
   for (let i = at; i < end; i++) value = value * 10 + ((bytes[i] as number) - ZERO);

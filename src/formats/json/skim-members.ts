@@ -16,16 +16,16 @@ import {
   UNSURE,
 } from "./skim-json.ts";
 
-/** Walks over one value, and may note in `into` what it was. */
+/** Skims one value, and may note it in `into`. */
 export type Skim<T> = (into: T, bytes: Uint8Array, at: number) => number;
 
-/** A member that must be there is `[skim]`, one that may be absent is the skim alone. */
+/** A required member is `[skim]`, an optional one the skim alone. */
 export type SkimMember<T> = Skim<T> | readonly [Skim<T>];
 export type SkimTable<T, Name extends string = string> = Readonly<Record<Name, SkimMember<T>>>;
 
 /**
- * Walks over an object with known members. It is unsure of a known name that is repeated or missing, and of names with escapes, since
- * they may be known ones in disguise. `depth` counts the brackets that are open inside of it.
+ * Skims an object with known members. A known name that is repeated or missing is unsure, and so is a name with escapes, since it may spell
+ * a known one. `depth` counts the brackets that are open inside of it.
  */
 export function skimmerOf<T>(table: SkimTable<T>, depth: number): Skim<T> {
   const names = Object.keys(table).map((name) => bytesOf(`"${name}"`));
@@ -40,7 +40,7 @@ export function skimmerOf<T>(table: SkimTable<T>, depth: number): Skim<T> {
     let here = skimSpace(bytes, at + 1);
     if (bytes[here] === CLOSE_BRACE) return needed === 0 ? here + 1 : UNSURE;
     let seen = 0;
-    // Writers keep an order, so the next one is mostly the one that follows the last.
+    // Writers keep an order, so the next name is mostly the one after the last.
     let next = 0;
     for (;;) {
       const start = here;
@@ -71,7 +71,7 @@ export function skimmerOf<T>(table: SkimTable<T>, depth: number): Skim<T> {
   };
 }
 
-/** `null`, or what the other walks over. */
+/** `null`, or a value that the given function skims. */
 export function orNull<T>(skim: Skim<T>): Skim<T> {
   return (into, bytes, at) => {
     const behind = skimNull(bytes, at);
@@ -105,12 +105,12 @@ export function indexOfBytes(words: readonly Uint8Array[], bytes: Uint8Array, st
   return UNSURE;
 }
 
-/** The words with their quotes, as they stand in a file. */
+/** The words with their quotes, as files have them. */
 export function quoted(words: readonly string[]): Uint8Array[] {
   return words.map((word) => bytesOf(`"${word}"`));
 }
 
-/** Walks over a string of the list and notes which it is. */
+/** Skims a string of the list and notes which one it is. */
 export function oneOf<T>(words: readonly string[], note: (into: T, index: number) => void): Skim<T> {
   const known = quoted(words);
   return (into, bytes, at) => {

@@ -32,14 +32,14 @@ export type JudgmentEntry =
   | { readonly line: number; readonly problem: string };
 
 /**
- * Reads the lines of an export one after the other. A line that is no judgment is reported as an entry, and reading continues; a file
- * that is no export, or is incomplete, is refused as a whole.
+ * Reads the lines of an export one after the other. An invalid judgment is reported as an entry, and reading continues; a file that is not
+ * an export, or is incomplete, is refused as a whole.
  */
 export class JudgmentReader {
   #place: "header" | "judgments" | "end" = "header";
   #count = 0;
 
-  /** The entry of a line, if it is one; throws for a line that cannot stand where it does. */
+  /** The entry of a line, if it is one; throws for a line that is not allowed at its place. */
   take(value: unknown, line: number): JudgmentEntry | undefined {
     if (this.#place === "header") {
       checkHeader(value, line);
@@ -58,21 +58,21 @@ export class JudgmentReader {
     return entryOf(value, line);
   }
 
-  /** Throws unless the end was there. */
+  /** Throws unless the end line was read. */
   finish(): void {
     if (this.#place === "header") throw unsupported(1, "it is empty");
     if (this.#place !== "end") throw incomplete(`it is cut after ${this.#count} judgments`);
   }
 }
 
-/** The entries of a whole file; empty lines are passed over. Throws where `JudgmentReader` does, at the latest when the last line was read. */
+/** The entries of a whole file; empty lines are skipped. Throws where `JudgmentReader` does, at the latest after the last line. */
 export async function* readJudgments(lines: AsyncIterable<string>): AsyncGenerator<JudgmentEntry> {
   const reader = new JudgmentReader();
   let line = 0;
   for await (const text of lines) {
     line += 1;
     if (text.trim() === "") continue;
-    // Undefined, which no line may be, for text that is not JSON.
+    // Undefined for text that is not JSON, which is refused in every place.
     const value = parsedJson(text);
     const entry = reader.take(value, line);
     const repeated = repeatedMember(text, value);
@@ -114,13 +114,13 @@ function entryOf(value: unknown, line: number): JudgmentEntry {
   return problem === undefined ? { line, judgment } : { line, problem };
 }
 
-/** The state of a line that names none, from its history. */
+/** The state of a line without one, derived from its history. */
 function stateBy({ retraction, supersededBy }: Readonly<Record<string, unknown>>): AnnotationState {
   if (retraction !== undefined) return "retracted";
   return supersededBy === undefined ? "live" : "superseded";
 }
 
-/** Whether the parts of a judgment agree with each other; each is well formed by itself. */
+/** A contradiction between parts of a judgment that are each well formed. */
 function contradictionIn(judgment: Judgment): string | undefined {
   const { signal, state, supersededBy, supersededAt, retraction, flag, actorKind, confidence } = judgment;
   if ((state === "superseded") !== (supersededBy !== undefined && supersededAt !== undefined)) {

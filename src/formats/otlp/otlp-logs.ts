@@ -1,5 +1,5 @@
 import { parsedJson } from "../json/check-json.ts";
-/** One log record, before it is written the way OTLP wants it. */
+/** One log record before it is encoded as OTLP. */
 export interface LogRecord {
   readonly eventName: string;
   readonly atMs: number;
@@ -18,7 +18,7 @@ export interface LogSource {
 /** SEVERITY_NUMBER_INFO. */
 const INFO = 9;
 
-/** The body of `POST /v1/logs`: OTLP/HTTP in JSON. 64-bit numbers are texts there, and ids are hex. */
+/** The body of `POST /v1/logs`: OTLP/HTTP in JSON, where 64-bit numbers are texts and ids are hexadecimal. */
 export function otlpLogs(
   { service, version, scope }: LogSource,
   observedAtMs: number,

@@ -19,7 +19,7 @@ import {
 /** The request that the answer must match. */
 export interface Expected {
   readonly iteration: number;
-  /** Of the decisions that were sent; absent when none were. */
+  /** The ids of the decisions that were sent; absent when none were. */
   readonly sentIds?: readonly string[];
   /** Warnings count as problems. */
   readonly strict?: boolean;
@@ -93,7 +93,7 @@ function usable(value: Members, expected: Expected, warn: Warn): ReviewResponse 
   return { status: "error", iteration, error: errorIn(value["error"] as Members, warn), ...more };
 }
 
-/** Of any object of a provider, kept as they are: readers of the answer may know them. */
+/** Extension members of any object of a provider, unchanged: readers of the answer may know them. */
 function extensionsOf(members: Members): Extended {
   return Object.fromEntries(
     Object.entries(members).filter(([name]) => name.startsWith("x-") && !isSessionLike(name)),

@@ -10,13 +10,13 @@ interface Group {
   reason?: string;
   finished: boolean;
   started: boolean;
-  /** How many of its texts were looked at for an answer when a step of it ended. */
+  /** The number of its texts that were searched for an answer when a step of it ended. */
   looked: number;
 }
 
-/** Gathers candidates for the answer from the messages of one run. */
+/** Collects candidates for the answer from the messages of one run. */
 export class AnswerFinder {
-  /** What names no message is one group. */
+  /** Texts without a message id are one group. */
   readonly #groups = new Map<string | undefined, Group>();
   readonly #warnings = new Set<string>();
   #continued = false;
@@ -38,7 +38,7 @@ export class AnswerFinder {
     return this.#toolError;
   }
 
-  /** A step that began and never ended. */
+  /** Whether a step began and did not end. */
   get unfinished(): boolean {
     return [...this.#groups].some(([key, { started, finished }]) => key !== undefined && started && !finished);
   }
@@ -52,19 +52,19 @@ export class AnswerFinder {
     return [...this.#groups.values()].some(({ texts }) => texts.some((text) => text.trim() !== ""));
   }
 
-  /** Of reading alone, whether or not an answer was found. */
+  /** Warnings of reading alone, whether or not an answer was found. */
   get warnings(): ReadonlySet<string> {
     return this.#warnings;
   }
 
-  /** What all steps so far have taken, also those that came to nothing. */
+  /** The usage of all steps so far, also of those without a result. */
   get spent(): Spent {
     return { tokens: this.#tokens, cost: this.#cost };
   }
 
   /**
-   * Whether a usable answer stands in the step that ended last. For one check after each step: every text is decoded once, however
-   * often a step is repeated, so that a stream without end cannot make this slow.
+   * Whether the step that ended last holds a usable answer. Called after each step: every text is decoded once, however often a step is
+   * repeated, so that an endless stream cannot make this slow.
    */
   answeredBy(expected: Expected): boolean {
     const group = this.#latest;
@@ -139,7 +139,7 @@ function toolErrorIn(error: Members): ToolError {
   };
 }
 
-/** Of the models behind the answer. */
+/** The usage of the models behind the answer. */
 export interface Spent {
   readonly tokens: number;
   /** In the currency of the reporting agent. */
@@ -163,7 +163,7 @@ function tokensIn(value: unknown): number {
 
 interface Found {
   readonly decoded: Decoded;
-  /** Of the group, and of the text within it. */
+  /** The position of the group, and of the text within it. */
   readonly order: number;
   readonly place: number;
   readonly intermediate: boolean;
@@ -172,11 +172,11 @@ interface Found {
 
 export interface Choice {
   readonly best?: Found & { readonly checked: CheckedResponse; readonly several: boolean };
-  /** The last object that was found and could not be used. */
+  /** The last object that was found but is unusable. */
   readonly rejected?: CheckedResponse | undefined;
 }
 
-/** More was to follow. */
+/** Whether more was to follow. */
 function isIntermediate({ reason }: Group): boolean {
   return reason === "tool-calls" || reason === "unknown";
 }
@@ -193,7 +193,7 @@ function decodedIn(group: Group, order: number): Found[] {
   return joined === undefined ? [] : [{ decoded: { ...joined, how: "joined" }, place: 0, ...about }];
 }
 
-/** What was final before what was on the way; then the earlier message; then the more direct form; then the later text. */
+/** Final texts before intermediate ones; then the earlier message; then the more direct form; then the later text. */
 function byWorth(a: Found, b: Found): number {
   return (
     Number(a.intermediate) - Number(b.intermediate) ||

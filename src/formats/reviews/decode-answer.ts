@@ -3,7 +3,7 @@ import { parsedJson } from "../json/check-json.ts";
 import { endOfObject } from "../json/json-places.ts";
 import { isTooDeep, type Members } from "./request.ts";
 
-/** How an answer was found in a text, the most direct way first. */
+/** The ways to find an answer in a text, the most direct first. */
 export const DECODINGS = ["strict", "double_encoded", "fenced", "embedded", "joined"] as const;
 export type Decoding = (typeof DECODINGS)[number];
 
@@ -12,9 +12,9 @@ export interface Decoded {
   readonly how: Decoding;
 }
 
-/** The object that a text holds, by the first way that works. */
+/** The object in a text, by the first decoding that works. */
 export function decodeAnswer(text: string): Decoded | undefined {
-  // What JavaScript takes for a blank includes the byte-order mark.
+  // `trim` also removes the byte-order mark.
   const bare = text.trim();
   const direct = parsed(bare);
   if (isObject(direct)) return { value: direct, how: "strict" };
@@ -29,7 +29,7 @@ export function decodeAnswer(text: string): Decoded | undefined {
 }
 
 function parsed(text: string): unknown {
-  // Deeper than anything that is meant seriously, and than what could be written out again.
+  // Deeper texts are not serious answers, and could not be written out again.
   return isTooDeep(text) ? undefined : parsedJson(text);
 }
 
@@ -39,7 +39,7 @@ function isResponseLike(value: unknown): value is Members {
   return status === "success" || status === "error";
 }
 
-/** The body of the last Markdown fence that holds an answer: of those that stand on lines of their own, else of any. */
+/** The body of the last Markdown fence that holds an answer: of fences on lines of their own, else of any. */
 function lastFenced(text: string): Members | undefined {
   return lastAnswerIn(fencedLines(text)) ?? lastAnswerIn(fencedAnywhere(text));
 }
@@ -48,17 +48,17 @@ function lastAnswerIn(bodies: Iterable<string>): Members | undefined {
   let found: Members | undefined;
   for (const body of bodies) {
     const bare = body.trim();
-    // Most texts that are no answer are recognised by their ends; the parser takes far longer.
+    // Most texts that are not answers are recognised by their ends; parsing takes far longer.
     const value = bare.startsWith("{") && bare.endsWith("}") ? parsed(body) : undefined;
     if (isResponseLike(value)) found = value;
   }
   return found;
 }
 
-/** Only LF begins a line. All of a mark is taken or none of it, else a long one is tried at every length. */
+/** Only LF begins a line. A mark is matched as a whole or not at all, since a long one would be tried at every length. */
 const FENCE = /(?<![^\n]) {0,3}(`{3,}(?!`)|~{3,}(?!~))[^`\n]*(?![^\n])/g;
 
-/** JSON has no raw line breaks in its strings, so a fence that is part of the answer cannot be taken for its end. */
+/** Bodies of fences on lines of their own. JSON has no raw line breaks in its strings, so a fence within the answer does not end it. */
 function* fencedLines(text: string): Generator<string> {
   let open: { readonly mark: string; readonly body: number } | undefined;
   for (const match of text.matchAll(FENCE)) {
@@ -72,10 +72,10 @@ function* fencedLines(text: string): Generator<string> {
   }
 }
 
-/** One that ends right behind the answer. */
+/** Bodies of fences that may end directly behind the answer. */
 function* fencedAnywhere(text: string): Generator<string> {
   const parts = text.split("```");
-  // Every second part stands between two fences; one that is never closed is none.
+  // Every second part is between two fences; a fence without an end does not count.
   for (let i = 1; i < parts.length - 1; i += 2) {
     const part = parts[i] ?? "";
     yield part.slice(part.indexOf("\n") + 1);
@@ -83,14 +83,14 @@ function* fencedAnywhere(text: string): Generator<string> {
 }
 
 /**
- * An opening brace that is never closed sends the search to the end of the text, so there is a limit to how often that may happen: a long
- * text may be gone through a few times only.
+ * An opening brace without an end sends the search to the end of the text, so the number of such searches is limited: a long text may be
+ * searched a few times only.
  */
 function searchBudget(length: number): number {
   return Math.min(length * 64, length * 4 + (1 << 24));
 }
 
-/** The last whole object among other words that is an answer. What is inside another object does not count. */
+/** The last whole object among other words that is an answer. Objects inside another one do not count. */
 function lastEmbedded(text: string): Members | undefined {
   let found: Members | undefined;
   let left = searchBudget(text.length);

@@ -22,20 +22,20 @@ export type OutcomeName =
 /** The end of the command, apart from its output. */
 export interface Ending {
   readonly exitCode: number | null;
-  /** By any sender. */
+  /** The signal that ended it, from any sender. */
   readonly signal?: string | undefined;
-  /** It was stopped because a limit was reached. */
+  /** The command was stopped because a limit was reached. */
   readonly limited?: boolean;
-  /** The stream broke off on its way here. */
+  /** The stream broke off. */
   readonly broken?: boolean;
   readonly stderr: string;
 }
 
 export interface Question extends Expected {
-  /** The session that was named, where one was and no copy of it was asked for. */
+  /** The session in the request, unless a copy of it was asked for. */
   readonly session?: string;
   readonly allowOtherAgent?: boolean;
-  /** An answer counts only when the command ended as it should. */
+  /** An answer counts only when the command ended successfully. */
   readonly requireCleanExit?: boolean;
 }
 
@@ -82,7 +82,7 @@ export class TurnReader {
     return this.#stream.lines;
   }
 
-  /** Whether a usable answer has stood in a step that ended: the command may be stopped. */
+  /** Whether a step that ended holds a usable answer: the command may be stopped. */
   get answered(): boolean {
     return this.#answered;
   }
@@ -147,7 +147,7 @@ export class TurnReader {
     if (ending.limited) return { ...plain, outcome: "timeout" };
     if (toolError) return { ...plain, outcome: "tool_error", toolError };
     if (ending.broken || this.#stream.cut || this.#finder.unfinished) return { ...plain, outcome: "stream_cut" };
-    // An answer that does not count because the command did not end as it should.
+    // The answer does not count because the command did not end successfully.
     if (best) return { ...plain, outcome: best.finished ? "tool_failed" : "stream_cut" };
     if (rejected) return { ...plain, outcome: "invalid_answer", problems: rejected.problems };
     if (this.#finder.hasText) {

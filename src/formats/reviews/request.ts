@@ -38,7 +38,7 @@ export interface ReviewRequest {
   readonly applied_feedback?: { readonly items: readonly Decision[] };
 }
 
-/** In the order in which they are made; the first that fails decides. */
+/** The checks in their order; the first that fails decides. */
 export type RequestCheck =
   | "encoding"
   | "size"
@@ -66,14 +66,14 @@ export type CheckedRequest =
       readonly ok: false;
       readonly problem: RequestCheck;
       readonly message: string;
-      /** What an error answer echoes, where it could be read. */
+      /** Members that an error answer repeats, where they could be read. */
       readonly iteration?: number;
     };
 
 export const REQUEST_BYTES_MAX = 16 * 1024 * 1024;
 export const REQUEST_DEPTH_MAX = 512;
 
-/** A request as it came over the wire. */
+/** A request as it arrived on the wire. */
 export function readRequest(bytes: Uint8Array): CheckedRequest {
   if (bytes.length > REQUEST_BYTES_MAX) return refused("size", `the request is larger than ${REQUEST_BYTES_MAX} bytes`);
   let text: string;
@@ -96,7 +96,7 @@ export function checkRequest(value: unknown): CheckedRequest {
   return { ok: true, request: value as unknown as ReviewRequest, warnings: warningsFor(value) };
 }
 
-/** A whole number from 1 on that a double holds exactly. */
+/** A positive integer that a double holds exactly. */
 export function isIteration(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 1;
 }
@@ -112,7 +112,7 @@ function refused(problem: RequestCheck, message: string): CheckedRequest {
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 
-/** `text/markdown; charset=utf-8` is `text/markdown`; undefined for what is no media type. */
+/** `text/markdown; charset=utf-8` is `text/markdown`; undefined for other texts. */
 export function mediaTypeOf(text: string): string | undefined {
   const bare = (text.split(";", 1)[0] ?? "").trim().toLowerCase();
   return MEDIA_TYPE.test(bare) ? bare : undefined;
@@ -209,8 +209,8 @@ const SHOWN_CHARACTERS = 128;
 const BEGINNING_CHARACTERS = 16;
 
 /**
- * An untrusted name as a message shows it. Only a little of a long one is shown: scrubbing would not recognise a secret
- * whose end is cut off.
+ * An untrusted name as a message shows it. A long name is shortened to its first characters: scrubbing would not recognise a secret whose
+ * end is cut off.
  */
 export function shown(name: string): string {
   return name.length <= SHOWN_CHARACTERS ? name : `${name.slice(0, BEGINNING_CHARACTERS)}…`;
@@ -222,7 +222,7 @@ function unknownIn(members: Members, known: readonly string[], where: string): s
     .map((name) => `${where}${shown(name)}`);
 }
 
-/** Without parsing: a text that is nested very deep could break the parser itself. */
+/** Without parsing: a text that is nested very deep could exhaust the parser's stack. */
 export function isTooDeep(json: string | Uint8Array): boolean {
   const bytes = typeof json === "string" ? new TextEncoder().encode(json) : json;
   return exceedsLimits(bytes, { maxDepth: REQUEST_DEPTH_MAX, maxElements: Number.POSITIVE_INFINITY }) !== undefined;

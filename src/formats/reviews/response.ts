@@ -55,7 +55,7 @@ export interface Acknowledgement extends Extended {
   readonly processing_status: ProcessingStatus;
 }
 
-/** An answer that can be used, with what is wrong in small things left out. */
+/** A usable answer, without its minor errors. */
 export type ReviewResponse =
   | {
       readonly status: "success";
@@ -69,11 +69,11 @@ export type ReviewResponse =
       readonly iteration: number;
       readonly error: ProviderError;
       readonly acknowledged?: readonly Acknowledgement[];
-      /** Of the provider, at the top; each under a name that begins with `x-`. */
+      /** Extensions of the provider at the top level; their names begin with `x-`. */
       readonly extensions?: Extended;
     };
 
-/** An answer as it would be on the wire, with what was wrong in small things left out. */
+/** The answer as it would be on the wire, without its minor errors. */
 export function responseOnWire(response: ReviewResponse): object {
   const { iteration, status, acknowledged, extensions } = response;
   return {

@@ -2,7 +2,7 @@ import { isObject, own } from "../../protocol/own.ts";
 import { parsedJson } from "../json/check-json.ts";
 import type { Members } from "./request.ts";
 
-/** One message of the stream that carries an answer. No member but the type is taken for granted. */
+/** One message of the stream that carries an answer. Only the type is required. */
 export interface WrapperMessage {
   readonly type: string;
   readonly sessionID?: string;
@@ -21,8 +21,8 @@ const TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the lines of such a stream as they arrive. Bytes that are no UTF-8 become U+FFFD: what carries the answer does the same. The
- * stream is not held: each message is handed on.
+ * Reads the lines of such a stream as they arrive. Invalid UTF-8 becomes U+FFFD, as in the transports of the answer. The stream is not
+ * kept: each message is passed on.
  */
 export class WrapperStream {
   readonly #decoder = new TextDecoder("utf-8");
@@ -40,7 +40,7 @@ export class WrapperStream {
     return this.#lines;
   }
 
-  /** Whether the last line broke off. Known at the end. */
+  /** Whether the last line broke off; known at the end. */
   get cut(): boolean {
     return this.#cut;
   }
@@ -105,7 +105,7 @@ function messageIn(line: string): WrapperMessage | undefined {
   };
 }
 
-/** Facts that a provider needs to write its answer in the form of the command that it replaces. */
+/** Ids that a provider needs to write its answer in the form of the command that it replaces. */
 export interface StreamIds {
   readonly sessionID: string;
   readonly messageID: string;

@@ -6,25 +6,24 @@ import { masked } from "./text-range.ts";
 
 export type CleanText = (text: string) => string;
 
-/** How a value is cleaned. */
 export interface Cleaning {
   readonly text: CleanText;
-  /** Names of members; absent: as other texts. */
+  /** Cleans names of members; absent: as other texts. */
   readonly name?: CleanText;
-  /** Which of the secret names hide their values; absent: all of them. */
+  /** Whether a secret name hides its value; absent: always. */
   readonly hides?: (name: string) => boolean;
-  /** How the value of a member is cleaned; absent: as the value around it. */
+  /** The cleaning of a member's value; absent: that of the value around it. */
   readonly under?: (name: string, value: unknown) => Cleaning;
 }
 
-/** So many parts of a value are gone through before others may have their turn. */
+/** Parts of a value between two pauses. */
 const PARTS_AT_ONCE = 1_000;
 
 interface Parts {
   seen: number;
 }
 
-/** A value with each of its texts, names of members too, replaced, and the values of secret names hidden. Maps are read like objects. */
+/** A copy of a value in which each text and member name is cleaned and values of secret names are hidden. Maps are read like objects. */
 export function cleaned(value: unknown, how: CleanText | Cleaning): unknown {
   const steps = cleanedInSteps(value, how);
   for (;;) {
@@ -33,7 +32,7 @@ export function cleaned(value: unknown, how: CleanText | Cleaning): unknown {
   }
 }
 
-/** The same in steps: a value may have more parts than others can wait for. */
+/** The same in steps, so that other work can run between them. */
 export function cleanedInSteps(value: unknown, how: CleanText | Cleaning): Generator<void, unknown> {
   return cleanedPart(value, typeof how === "function" ? { text: how } : how, { seen: 0 });
 }
@@ -45,7 +44,7 @@ function* cleanedPart(value: unknown, how: Cleaning, parts: Parts): Generator<vo
     : yield* cleanedMembers(value as object, how, parts);
 }
 
-/** Items of a list; arguments are read with their program before them, which decides what a short option is. */
+/** Arguments are read together with their program, which decides the meaning of short options. */
 function* cleanedList(
   items: readonly unknown[],
   how: Cleaning,
@@ -109,7 +108,7 @@ function rebuilt(like: object, names: readonly string[], values: readonly unknow
   return like instanceof Map ? new Map(members) : Object.fromEntries(members);
 }
 
-/** Values of a secret name: texts, alone and in a list. Numbers, flags and objects are no secrets by name. */
+/** Values of a secret name: texts, alone or in a list. Numbers, flags and objects are not secret by name. */
 function* hidden(name: string, value: unknown, how: Cleaning, parts: Parts): Generator<void, unknown> {
   if (typeof value === "string") return hiddenByName(name, value) ?? how.text(value);
   if (!Array.isArray(value)) return yield* hiddenWithin(name, value, how, parts);
@@ -122,10 +121,10 @@ function* hidden(name: string, value: unknown, how: Cleaning, parts: Parts): Gen
   return isSame(after, value) ? value : after;
 }
 
-/** Members of a description that hold values of what it describes. */
+/** Members of a schema that hold values. */
 const VALUES: ReadonlySet<string> = new Set([...NAMED, "const", "example", "examples"]);
 
-/** An object that describes the value of a secret name: `"password": { "type": "string", "default": "…" }`. */
+/** A schema of a secret value: `"password": { "type": "string", "default": "…" }`. */
 function* hiddenWithin(name: string, value: unknown, how: Cleaning, parts: Parts): Generator<void, unknown> {
   const after = yield* cleanedPart(value, how, parts);
   if (typeof after !== "object" || after === null) return after;
@@ -134,7 +133,7 @@ function* hiddenWithin(name: string, value: unknown, how: Cleaning, parts: Parts
   return isSame(values, before) ? after : rebuilt(after, names, values);
 }
 
-/** A choice of several is what callers have to know; a choice of one is a value. */
+/** Callers need to see a choice of several; a choice of one is a value. */
 function isValueMember(member: string, item: unknown): boolean {
   return VALUES.has(member) || (member === "enum" && Array.isArray(item) && item.length === 1);
 }
@@ -146,7 +145,7 @@ function hiddenTexts(name: string, value: unknown): unknown {
   return isSame(after, value) ? value : after;
 }
 
-/** Names that became one are told apart by a number: no member is lost. Names with nothing taken out stay as they are. */
+/** Adds a number to cleaned names that became equal, so that no member is lost. Unchanged names stay as they are. */
 function apart(names: string[], clean: readonly string[]): string[] {
   if (clean.every((name, i) => name === names[i])) return names;
   const uses = new Map(names.filter((name, i) => name === clean[i]).map((name) => [name, 1]));
@@ -163,7 +162,7 @@ function apart(names: string[], clean: readonly string[]): string[] {
   });
 }
 
-/** How many texts differ between a value and what was made of it; names of members are the same in both. */
+/** The number of texts that differ between a value and its cleaned copy, which have the same member names. */
 export function changedTexts(before: unknown, after: unknown): number {
   if (Object.is(before, after)) return 0;
   if (typeof before !== "object" || before === null || typeof after !== "object" || after === null) return 1;
@@ -171,14 +170,14 @@ export function changedTexts(before: unknown, after: unknown): number {
   return Object.entries(before).reduce((count, [name, item]) => count + changedTexts(item, members[name]), 0);
 }
 
-/** The value of a member, hidden where the name says that it is secret; undefined where it does not. */
+/** The hidden value of a member with a secret name; undefined for other names. */
 function hiddenByName(name: string, value: string): string | undefined {
   if (!isSecretName(name) || value === "") return undefined;
   const range = checked(value, [0, value.length], name);
   return range === undefined ? undefined : masked(value, [range], MASK);
 }
 
-/** The name that makes the value of a member secret: its own, or the one that another member gives it. */
+/** The name that makes a member's value secret: its own, or one given by another member. */
 function secretNameOf(names: readonly string[], values: readonly unknown[], i: number): string | undefined {
   const name = names[i] ?? "";
   if (isSecretName(name)) return name;
@@ -189,14 +188,14 @@ function secretNameOf(names: readonly string[], values: readonly unknown[], i: n
   })[0];
 }
 
-/** The option that a list of arguments of a program has before a secret; an option is followed by another one where it has no value. */
+/** The secret option before an argument; undefined where the argument is an option itself. */
 function optionBefore(items: readonly unknown[], i: number): string | undefined {
   const [option, item] = [items[i - 1], items[i]];
   if (typeof option !== "string" || (typeof item === "string" && isOption(item))) return undefined;
   return /^--?[A-Za-z]/.test(option) && isSecretName(option) ? option : undefined;
 }
 
-/** The item of a list of arguments, hidden where the option before it says that it is secret; undefined where none does. */
+/** An argument, hidden where the option before it is secret; undefined where it is not. */
 function hiddenArgument(items: readonly unknown[], i: number): string | undefined {
   const item = items[i];
   if (typeof item !== "string") return undefined;
@@ -206,7 +205,7 @@ function hiddenArgument(items: readonly unknown[], i: number): string | undefine
   return hiddenPassword(items, i, item);
 }
 
-/** A name and a password; no address, path or pair of numbers. */
+/** A name and a password; not an address, a path or a pair of numbers. */
 const LOGIN = /^([\w.@-]{1,64}):(?!\d+$|[/\\])(.+)$/s;
 
 function hiddenLogin(items: readonly unknown[], i: number, item: string): string | undefined {
@@ -215,7 +214,7 @@ function hiddenLogin(items: readonly unknown[], i: number, item: string): string
   return isUserAndGroup(argumentsBefore(items, i - 1).join(" ")) ? undefined : `${user}:${MASK}`;
 }
 
-/** What `-p` is the password of: sshpass and commands called login; for mysql only where the value is right at it. */
+/** `-p` is a password for sshpass and for commands called login; for mysql only where the value is attached. */
 function hiddenPassword(items: readonly unknown[], i: number, item: string): string | undefined {
   const isAttached = item.startsWith("-p") && item.length > 2;
   if (!isAttached && items[i - 1] !== "-p") return undefined;
@@ -229,7 +228,7 @@ function hiddenPassword(items: readonly unknown[], i: number, item: string): str
   return isPassword && isValue(value, "password") ? `${item.slice(0, item.length - value.length)}${MASK}` : undefined;
 }
 
-/** So many arguments before an option are searched for its command. */
+/** Arguments before an option that are searched for its command. */
 const ARGUMENTS_MAX = 12;
 
 function argumentsBefore(items: readonly unknown[], i: number): string[] {

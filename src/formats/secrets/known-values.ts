@@ -1,17 +1,14 @@
 import type { TextRange } from "./text-range.ts";
 
-/** A shorter one would take the words out of innocent sentences. */
+/** Shorter values would match words of harmless sentences. */
 const SHORTEST = 8;
-/** How many characters a beginning has, and how many beginnings are told apart. */
+/** Characters of a beginning, and the number of buckets for beginnings. */
 const BEGINNING = 4;
 const BEGINNINGS = 65_536;
 
-/**
- * Values that are secret whatever they look like. A text is gone over once, however many values there are, and looked at
- * closely only where one of them may begin.
- */
+/** Values that are secret whatever their shape. A text is read once, however many values there are; a value is compared only where one may begin. */
 export class KnownValues {
-  /** By how they begin; of those that begin alike the longest is first, so that no tail is left showing. */
+  /** Values by their beginning, the longest first, so that no tail is left visible. */
   #byHead: ReadonlyMap<string, readonly string[]> = new Map();
   #mayBegin = new Uint8Array(BEGINNINGS);
 
@@ -19,7 +16,7 @@ export class KnownValues {
     this.set(values);
   }
 
-  /** In place of all there were. */
+  /** Replaces all values. */
   set(values: Iterable<string>): void {
     const byHead = new Map<string, string[]>();
     const mayBegin = new Uint8Array(BEGINNINGS);
@@ -55,22 +52,22 @@ export class KnownValues {
   }
 }
 
-/** Of the last four characters, in sixteen bits: what came before them has been pushed out. */
+/** A hash of the last four characters in sixteen bits; older characters are shifted out. */
 function withNext(beginning: number, code: number): number {
   return ((beginning << 4) ^ code) & (BEGINNINGS - 1);
 }
 
-/** How a value is written: as it is, in JSON, in JSON in JSON, as the bytes of a URL, in base64 from each place where it can begin, in hexadecimal digits. */
+/** The notations of a value: plain, in JSON, in JSON in JSON, as bytes of a URL, in base64 at each offset, in hexadecimal digits. */
 function writings(value: string): readonly string[] {
   const bytes = Buffer.from(value, "utf8");
   const digits = bytes.toString("hex");
   const inJson = JSON.stringify(value).slice(1, -1);
   const plain = [value, inJson, JSON.stringify(inJson).slice(1, -1), inBytes(value)];
-  // Shorter values are not known, also where their digits are many.
+  // The shortest length applies to the value, not to its longer notations.
   return value.length < SHORTEST ? plain : [...plain, ...inBase64(bytes), digits, digits.toUpperCase()];
 }
 
-/** Without the characters at both ends that also hold bits of what stands next to the value. */
+/** Base64 without the characters at both ends that share bits with neighbouring text. */
 function inBase64(bytes: Buffer): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
     const first = Math.ceil((offset * 8) / 6);
@@ -83,7 +80,7 @@ function inBase64(bytes: Buffer): readonly string[] {
   });
 }
 
-/** As it looks in a URL: one character for each of its bytes. */
+/** The bytes of a value as a URL shows them, one character for each. */
 function inBytes(value: string): string {
   return Buffer.from(value, "utf8").toString("latin1");
 }

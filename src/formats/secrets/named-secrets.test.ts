@@ -43,7 +43,7 @@ describe("a value is hidden by the name before it", () => {
     ["in a declaration", 'password: str = "hunter2"', 'password: str = "[REDACTED]"'],
     ["by index", `env["API_TOKEN"] = "hunter2"`, `env["API_TOKEN"] = "[REDACTED]"`],
     ["in a connection", "Server=a;Password=p@s,s)w;Db=x", "Server=a;Password=[REDACTED];Db=x"],
-    ["with marks nobody sees", "pass\u200bword=hunter2", "pass\u200bword=[REDACTED]"],
+    ["with invisible marks", "pass\u200bword=hunter2", "pass\u200bword=[REDACTED]"],
     ["that was cut off", '{"password":"hunter2', '{"password":"[REDACTED]'],
     ["after an arrow", 'password => "hunter2", n => 1', 'password => "[REDACTED]", n => 1'],
     ["after a default", "token ?= hunter2", "token ?= [REDACTED]"],
@@ -490,7 +490,7 @@ describe("a secret in another writing", () => {
     expect(scrubText(`${Buffer.from(KEY).toString("hex")}\nthere it is`)).toBe("[REDACTED]\nthere it is");
   });
 
-  test("is told apart from its neighbours", () => {
+  test("is separated from its neighbours", () => {
     const [secret, words] = [`${KEY}56`, "The quick brown fox jumps."].map((text) =>
       Buffer.from(text).toString("base64"),
     );
@@ -539,7 +539,7 @@ test.each([
   [`"it" has password: "hunter2", and 'more'`, `"it" has password: "[REDACTED]", and 'more'`],
   [`say('x', { password: 'hunter2' })`, `say('x', { password: '[REDACTED]' })`],
   [`DB_PASSWORD=password`, `DB_PASSWORD=[REDACTED]`],
-])("a quote that opens a value is told from one that closes a text: %s", (text, clean) => {
+])("a quote that opens a value is distinguished from one that closes a text: %s", (text, clean) => {
   expect(scrubText(text)).toBe(clean);
 });
 

@@ -18,6 +18,8 @@ import {
   beforeBold,
   blockBehind,
   elementSecretsIn,
+  generatedInLine,
+  generatedWord,
   hereDocument,
   isOwnLine,
   itemsBehind,
@@ -26,17 +28,15 @@ import {
   pastWrapper,
   printedByGo,
   printedByPhp,
-  saidInLine,
   wordBelow,
-  wordSaid,
 } from "./value-notations.ts";
 
 /**
- * Values that are secret by the name in front of them: after `=`, in quotes, in a line of a header, in a member of JSON, in an element of
- * XML, after an option of a command. Sentences stay: "the password: ask Ana".
+ * Values that are secret by the name before them: after `=`, in quotes, in a header line, in a JSON member, in an XML element, after an
+ * option. Sentences stay: "the password: ask Ana".
  *
- * The text is searched for separators, and names are read backwards from them. No two separators share a name, and the search goes on behind
- * a value, so the time is in proportion to the text.
+ * The text is searched for separators, and names are read backwards from them. No two separators share a name, and the search continues
+ * after a value, so the time is proportional to the text.
  */
 export function namedSecretsIn(text: string): TextRange[] {
   return [
@@ -54,7 +54,7 @@ interface Name {
   readonly isQuoted: boolean;
 }
 
-/** NAME=value, with and without blanks and quotes. */
+/** `NAME=value`, with or without blanks and quotes. */
 function assigned(text: string): TextRange[] {
   const found: TextRange[] = [];
   for (let at = text.indexOf("="); at !== -1; ) {
@@ -84,7 +84,7 @@ function valuesAssigned(text: string, at: number): readonly TextRange[] {
   return allChecked(text, [afterScheme(text, from)], name);
 }
 
-/** Code that looks a value up, and what stands between it and the value for where there is none. */
+/** Code that looks a value up, followed by its default. */
 const STAND_IN =
   /[A-Za-z_$][\w$.?]{0,100}(?:[([]["'][\w.-]{0,80}["'][)\]])?[ \t]{0,8}(?:\|\||\?\?|\?:|or(?=\s))[ \t]{0,8}(?=["'`])/y;
 
@@ -93,7 +93,7 @@ function standIn(text: string, from: number): TextRange | undefined {
   return STAND_IN.test(text) ? readQuoted(text, STAND_IN.lastIndex) : undefined;
 }
 
-/** A value behind the word that says how it is used: `Authorization=Bearer x`. */
+/** The value after its scheme: `Authorization=Bearer x`. */
 function afterScheme(text: string, from: number): TextRange {
   const [, to] = readWord(text, from, 40);
   const scheme = text.charAt(to) === " " ? schemeLength(text.slice(from, from + 40)) : 0;
@@ -102,33 +102,33 @@ function afterScheme(text: string, from: number): TextRange {
 
 const PATH = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*$/;
 const CALL = /^(?:await\s|new\s)?[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*[([]/;
-/** What code begins with that looks a value up. */
+/** Beginnings of code that looks a value up. */
 const HEADS =
   /^(?:this|self|cls|config|settings|process|env|os|args|options|opts|props|req|request|ctx|context|params|state)\./;
 
-/** Longer code than this is read as a value. */
+/** Longer code is read as a value. */
 const CODE_MAX = 200;
 
-/** Whether a value is code that computes one. The names of environment variables are followed by values and not by code. */
+/** Whether a value is code that computes one. Names of environment variables are followed by values, not by code. */
 function isExpression(text: string, from: number, name: string, isSpaced: boolean): boolean {
   if (!isSpaced && /^[A-Z0-9_]+$/.test(name)) return false;
   const code = text.slice(from, from + CODE_MAX);
   if (CALL.test(code)) return true;
   const word = code.slice(0, readWord(code, 0)[1]);
   if (word.length === CODE_MAX || !PATH.test(word)) return false;
-  // A member that is given the variable of its own name: `self.password = password`.
+  // A member assigned from the variable of its own name: `self.password = password`.
   if (name.includes(".") && /[._$]/.test(name.charAt(name.length - word.length - 1)) && name.endsWith(word))
     return true;
   if (word.includes(".") && (HEADS.test(word) || isSecretName(word))) return true;
   return isSpaced && !/\d/.test(word) && (word.includes(".") || code.charAt(word.length) === ";");
 }
 
-/** So much of the line before a name is searched for the quote that opens a label. */
+/** Characters before a name that are searched for the quote of a label. */
 const LABEL_MAX = 96;
 
 /**
- * Whether the quote after a name closes the text that the name is in: `print("password: ", x)`. Read as the quote that opens a value, it would
- * take along all that is written up to the next quote.
+ * Whether the quote after a name closes the text around the name: `print("password: ", x)`. Read as an opening quote, it would hide
+ * everything up to the next quote.
  */
 function closesLabel(text: string, { from: nameFrom, isQuoted }: Name, from: number): boolean {
   const at = from + quotePrefix(text, from);
@@ -147,7 +147,7 @@ const NEW_LINE = 10;
 const BACKSLASH = 92;
 const LETTER_N = 110;
 
-/** "name": "value", and lines of headers and settings. */
+/** `"name": "value"`, and lines of headers and settings. */
 function members(text: string): TextRange[] {
   const found: TextRange[] = [];
   for (let at = text.indexOf(":"); at !== -1; ) {
@@ -184,7 +184,7 @@ function allChecked(text: string, ranges: readonly TextRange[], name: string): r
   });
 }
 
-/** The lines below a name that has nothing but the mark of a block behind it, or nothing; undefined where the value is behind the name. */
+/** The lines below a name followed by nothing or by a block mark; undefined where the value is on the same line. */
 function valuesOfYaml(
   text: string,
   from: number,
@@ -198,7 +198,6 @@ function valuesOfYaml(
   return values.length === 0 ? undefined : values;
 }
 
-/** The texts of a list. */
 function listed(text: string, from: number): TextRange[] {
   const found: TextRange[] = [];
   for (let at = skipBlanks(text, from, true); found.length < 1_000; ) {
@@ -213,7 +212,7 @@ function listed(text: string, from: number): TextRange[] {
 
 const DECLARED = /[A-Za-z_&][\w.<>[\]|&' ]{0,64}=\s{0,64}(?=["'`\\]|[brfu]["'])/y;
 
-/** `name: Type = "value"`, as some languages declare variables; parts of a header have no blanks before their equals signs. */
+/** `name: Type = "value"`, a variable declaration; parts of a header have no blank before the equals sign. */
 function declared(text: string, from: number, name: string): TextRange | undefined {
   DECLARED.lastIndex = from;
   const type = DECLARED.exec(text)?.[0];
@@ -223,14 +222,14 @@ function declared(text: string, from: number, name: string): TextRange | undefin
 
 const JSON_LITERAL = /^(?:-?\d[\d.eE+-]*|true|false|null)[,}\]]*$/;
 
-/** What follows a name and a colon without quotes: a header, or a setting that has its line for itself. */
+/** An unquoted value after a colon: a header, or a setting on a line of its own. */
 function inLine(text: string, from: number, { name, from: nameFrom, isQuoted }: Name): TextRange | undefined {
   const before = text.charAt(nameFrom - 1);
   const opened = !isQuoted && isQuote(before) ? before : undefined;
   if (opened === undefined && !beginsLine(text, isQuoted ? nameFrom - 1 : nameFrom)) {
     if (isHeaderName(name)) return generated(text, from, name);
-    const said = isQuoted ? undefined : (saidInLine(text, nameFrom, from) ?? printedByGo(text, nameFrom, from));
-    return said === undefined ? undefined : checked(text, said, name);
+    const inLine = isQuoted ? undefined : (generatedInLine(text, nameFrom, from) ?? printedByGo(text, nameFrom, from));
+    return inLine === undefined ? undefined : checked(text, inLine, name);
   }
   const line = lineOf(text, from, opened);
   if (isHeaderName(name) && (name.includes("-") || schemeLength(line) > 0 || isCookie(name, line))) {
@@ -240,22 +239,22 @@ function inLine(text: string, from: number, { name, from: nameFrom, isQuoted }: 
   const word = text.slice(from, to);
   const rest = line.slice(to - from).trim();
   if (JSON_LITERAL.test(word) && isQuoted) return undefined;
-  // A comma or a semicolon is code: a type, or a variable.
+  // A comma or a semicolon after it is code: a type, or a variable.
   const isLast =
     rest === "" || rest.startsWith("#") || (isQuote(rest.charAt(0)) && AFTER_QUOTE.includes(rest.charAt(1)));
   if (!isLast)
-    return /^[ \t]/.test(line.slice(to - from)) ? allChecked(text, [wordSaid(text, from)], name)[0] : undefined;
+    return /^[ \t]/.test(line.slice(to - from)) ? allChecked(text, [generatedWord(text, from)], name)[0] : undefined;
   if (CALL.test(word)) return undefined;
   if (PATH.test(word) && HEADS.test(word)) return undefined;
   return checked(text, [from, to], name);
 }
 
-/** Cookies have names; a sentence about cookies has no equals sign. */
+/** A cookie has an equals sign; a sentence about cookies has none. */
 function isCookie(name: string, line: string): boolean {
   return name.toLowerCase() === "cookie" && line.includes("=");
 }
 
-/** A header in quotes that is longer is none. */
+/** Longer quoted text is not a header. */
 const QUOTED_HEADER_MAX = 4_096;
 
 /** The rest of the line, or of the quoted text in it. */
@@ -266,7 +265,7 @@ function lineOf(text: string, from: number, quote: string | undefined): string {
   return (close === -1 ? line : line.slice(0, close)).trimEnd();
 }
 
-/** In the middle of a line only a word that nobody says counts. */
+/** In the middle of a line only generated words count. */
 function generated(text: string, from: number, name: string): TextRange | undefined {
   const range = afterScheme(text, from);
   const word = text.slice(range[0], range[1]);
@@ -311,7 +310,7 @@ function nameBefore(text: string, separator: number): Name | undefined {
   return isSecretName(both) ? { name: both, from: from - 1 - whole.length, isQuoted } : undefined;
 }
 
-/** Where the text before blanks ends. */
+/** The end of the text before blanks. */
 function endBefore(text: string, blanksTo: number): number {
   let to = blanksTo;
   while (to > blanksTo - BLANKS_MAX && (text.charAt(to - 1) === " " || text.charAt(to - 1) === "\t")) to--;

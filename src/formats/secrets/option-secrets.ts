@@ -2,12 +2,12 @@ import { isGenerated, isQuote, lineEnd, readQuoted, readWord } from "./read-valu
 import { checked, isSecretName } from "./secret-names.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
 
-/** An argument that is the name of an option, and so no value of the option before it. */
+/** Whether an argument is an option, and so not the value of the option before it. */
 export function isOption(argument: string): boolean {
   return /^(?:--|-[A-Za-z]$)/.test(argument);
 }
 
-/** What is right at `-p` and makes another option of it: `-path`, `-port=22`. */
+/** Text attached to `-p` that makes another option of it: `-path`, `-port=22`. */
 export const WORD_ATTACHED = /[a-z]{1,40}(?:=|[\s"']|$)/;
 
 /** The beginning of a command line, or of a list of its arguments. */
@@ -15,19 +15,19 @@ const CONTAINER =
   /\b(?:docker|podman|nerdctl)(?:["',\s]+compose)?["',\s]+(?:run|exec|create)(?:["',\s]+-[^\s"',]+)*["',\s]*$/;
 
 /**
- * Whether `name:name` after this part of a command line is a user and a group: programs for containers have no logins there. Only options may
- * stand between: behind the image, the options are those of another program.
+ * Whether `name:name` after this part of a command line is a user and a group: container programs have no logins there. Only options may
+ * come between; after the image, options belong to another program.
  */
 export function isUserAndGroup(before: string): boolean {
   return CONTAINER.test(before);
 }
 
-/** Values after options of commands: `--password x`, in a command line, over its continued lines, and in a list of arguments. */
+/** Values after options of commands: `--password x`, in a command line, over continued lines, and in a list of arguments. */
 export function optionSecretsIn(text: string): TextRange[] {
   return [...longOptions(text), ...commandOptions(text)];
 }
 
-/** Words that follow the name of an option in a sentence. */
+/** Words that follow an option name in sentences. */
 const IN_SENTENCES =
   /^(?:to|and|or|is|are|was|were|as|in|on|at|by|of|for|with|from|the|a|an|it|its|if|when|so|then|than|but|not|that|which|this|can|may|must|will|should|has|have|needs?|takes?|flags?|options?|values?|arguments?|parameters?|switch|only|also|here|instead|into|given|alone|before|after|without|already|twice|again|file|files|set|does|did|names?|works?|would|could|overrides?|replaces?|instead|too|where|while|because|be|been|wins|defaults?)$/i;
 
@@ -44,15 +44,15 @@ function longOptions(text: string): TextRange[] {
   return found;
 }
 
-/** A backslash at the end of a line, as shells have it; in JSON both are escaped. */
+/** A line continuation of shells; in JSON both characters are escaped. */
 const CONTINUED = String.raw`[ \t]{0,64}(?:\\\r?\n|\\{3,15}n)[ \t]{0,64}(?=[^\s-])`;
-/** Between two items of a list. Backticks are none: sentences in Markdown list options in them. */
+/** The separator of two list items. Backticks do not count: sentences in Markdown list options in them. */
 const NEXT_ITEM = String.raw`\\{0,15}["'][\s,]{1,64}(?=\\{0,15}["'])`;
 const OPTION = new RegExp(
   String.raw`([A-Za-z][A-Za-z0-9_.-]{1,60})(?:${CONTINUED}|(?<blanks>[ \t]{1,64})(?=[^\s-])|(?<item>${NEXT_ITEM}))`,
   "y",
 );
-/** More blanks than these divide columns. */
+/** More blanks separate columns. */
 const COLUMN = 8;
 const IN_WORD = /[\w.$-]/;
 
@@ -69,26 +69,26 @@ function valueOfOption(text: string, at: number, nameFrom: number): TextRange | 
   const range = quoted ?? readWord(text, from);
   const value = text.slice(range[0], range[1]);
   if (quoted === undefined || match?.groups?.["item"] !== undefined) {
-    // In columns what follows an option describes it.
+    // In a table the text after an option describes it.
     if ((match?.groups?.["blanks"]?.length ?? 0) > COLUMN && !/\d.*[a-z]|[a-z].*\d|.{16}/i.test(value))
       return undefined;
     if (isOption(value) || IN_SENTENCES.test(value.replace(/[.,;:!?)]+$/, ""))) return undefined;
   }
   // A call that declares an option describes it: `option("--token", "print the token")`.
   if (text.charAt(at - 2) === "(" && isQuote(before) && value.includes(" ")) return undefined;
-  // One dash is also the mark of a removed line and of an aside in a sentence.
+  // One dash also marks a removed line, or an aside in a sentence.
   if (isShort && quoted === undefined && !isGenerated(value)) return undefined;
   return checked(text, range, name);
 }
 
 const GAP = String.raw`(?:(?:\s|\\\r?\n){1,64}|["']\s{0,64},\s{0,64}(?=["']))`;
 
-/** A flag with its value behind it or right at it. A quote after a flag that is in quotes closes, and opens no value. */
+/** A flag with its value after it or attached. The quote after a quoted flag closes it. */
 function flag(name: string): string {
   return String.raw`(?:(?<=["'])${name}(?:${GAP}|(?!["']))|(?<=^|\s)${name}${GAP}?)`;
 }
 
-/** The few short options that are safe to tell, by their command; each pattern ends where the value begins. */
+/** Short options that are unambiguous for their command; each pattern ends where the value begins. */
 const SSHPASS = { word: "sshpass", pattern: new RegExp(String.raw`\bsshpass${GAP}["']?${flag("-p")}`, "g") };
 const MYSQL = {
   command: /\bmysql\w{0,10}(?=[\s"'])/g,
@@ -99,14 +99,14 @@ const LOGIN = {
   option: new RegExp(String.raw`(?<=[\s"'])-p(?:${GAP}|(?=[^\s"'\x60=-])(?!${WORD_ATTACHED.source}))`, "g"),
 };
 
-/** A sentence may go on with an option of something else; only so much behind the name of a command is of that command. */
+/** Characters after a command name within which options are its own; a sentence may go on with other options. */
 const NEAR = 80;
-/** What stands behind the name of a command and in no sentence: an option, or the end of a line that goes on. */
+/** Text after a command name that no sentence has: an option, or a continued line. */
 const OPTIONS_FOLLOW = /[\s"',]{1,64}-|[ \t]{0,64}\\/y;
-/** Where a command ends: its line, unless that goes on in the next one, or what joins two of them. */
+/** The end of a command: its last line, or an operator that joins two commands. */
 const COMMAND_END = /(?<!\\)\r?\n|(?<!\\)\\n|[ \t](?:&&|\|\|?)[ \t]|;[ \t]/g;
 
-/** Passwords of `-p`, which other programs have too, behind the name of a command; no part of a text is searched twice. */
+/** Passwords of `-p` after the name of a command; other programs use `-p` too. No part of the text is searched twice. */
 function passwordsOf(text: string, { command, option }: typeof MYSQL): TextRange[] {
   const found: TextRange[] = [];
   command.lastIndex = 0;
@@ -171,7 +171,7 @@ function argumentAfter(text: string, _: number, from: number): TextRange {
 
 const USER = /[\w.@-]{1,64}:/y;
 
-/** The password of `name:password`; addresses, paths, pairs of numbers, and users with their groups have none. */
+/** The password of `name:password`; addresses, paths, pairs of numbers, and users with groups have none. */
 function passwordOfLogin(text: string, optionFrom: number, from: number): TextRange | undefined {
   const quoted = readQuoted(text, from);
   USER.lastIndex = quoted?.[0] ?? from;
@@ -184,7 +184,7 @@ function passwordOfLogin(text: string, optionFrom: number, from: number): TextRa
   return isUserAndGroup(text.slice(Math.max(0, optionFrom - 200), optionFrom)) ? undefined : [start, end];
 }
 
-/** Up to the quote that closes the argument where the option is in quotes with its value: `"--user=ann:two words"`. */
+/** Up to the closing quote where option and value share one: `"--user=ann:two words"`. */
 function restOfArgument(text: string, optionFrom: number, at: number): TextRange {
   if (isQuote(text.charAt(optionFrom - 1))) return [at, readQuoted(text, optionFrom - 1)?.[1] ?? at];
   return readQuoted(text, at) ?? readWord(text, at);

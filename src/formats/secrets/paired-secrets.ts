@@ -2,16 +2,14 @@ import { isQuote, readQuoted } from "./read-value.ts";
 import { checked, isSecretName } from "./secret-names.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
 
-/** Members that say what another one is called: `{ "name": "DB_PASSWORD", "value": "…" }`. */
+/** Members that name another member: `{ "name": "DB_PASSWORD", "value": "…" }`. */
 export const NAMING: ReadonlySet<string> = new Set([
   ...["name", "key", "header", "variable", "variableName", "Name", "Key"],
 ]);
-/** Members that hold the value of what another one names. */
+/** Members that hold the value of a named member. */
 export const NAMED: ReadonlySet<string> = new Set(["value", "defaultValue", "default", "Value"]);
 
-/** Objects in objects are followed so deep. */
 const DEPTH_MAX = 64;
-/** Texts in texts are searched so deep. */
 const QUOTED_DEPTH_MAX = 3;
 
 const FIRST =
@@ -20,12 +18,12 @@ const MEMBER = /["']?([A-Za-z_$][\w.$-]{0,79})["']?[ \t]{0,64}:[ \t]{0,64}/y;
 /** A comma, or the end of a line; blank lines and comments may follow. */
 const SEPARATOR =
   /[ \t]{0,64}(?:,|(?:#[^\n]{0,200})?\r?\n)(?:\s{0,64}(?:#|\/\/)[^\n]{0,200}\n){0,8}\s{0,64}(?=["'A-Za-z_$])/y;
-/** Up to a comment; and up to the name of another member, so that a long line is not read again for each of them. */
+/** Up to a comment or the next member name, so that a long line is not read again for each member. */
 const PLAIN = /[^\s"'`,{}[\]](?:(?!:[ \t]|[ \t]#)[^\n,{}[\]])*/y;
 const WHOLE_PLAIN = /[^\n,{}[\]]*/y;
 const BLANKS = /\s{0,64}/y;
 
-/** Values whose name is the value of the member beside them, in JSON and in settings of one member a line. */
+/** Values named by a neighbouring member, in JSON and in settings with one member a line. */
 export function pairedSecretsIn(text: string, depth = 0): TextRange[] {
   const found: TextRange[] = [];
   if (!/value|default/i.test(text)) return found;
@@ -47,22 +45,22 @@ interface Value {
   readonly isQuoted: boolean;
 }
 
-/** What the members of one object say about each other. */
+/** The members of one object that belong together. */
 interface Pairs {
   secretName: string | undefined;
   readonly values: Value[];
   isCode: boolean;
 }
 
-/** An object, or a list whose items are values of the member that it belongs to. */
+/** An object, or a list whose items are values of its member. */
 interface Level {
   readonly pairs: Pairs;
   readonly listOf: string | undefined;
 }
 
 /**
- * Reads members and the objects and lists among their values, up to something that is neither; returns where it stopped. What was read is
- * not read again, so the time is in proportion to the text. After a comma a word is a variable: only code has it.
+ * Reads members and the objects and lists among their values, up to other text; returns the end. Text is not read twice, so the time is
+ * proportional to it. A word after a comma is a variable, which only code has.
  */
 function readMembers(text: string, start: number, found: TextRange[], depth: number): number {
   const levels: Level[] = [{ pairs: { secretName: undefined, values: [], isCode: false }, listOf: undefined }];
@@ -129,7 +127,6 @@ function record(text: string, { pairs, listOf }: Level, name: string, value: Val
   if (!called.includes(" ") && isSecretName(called)) pairs.secretName ??= called;
 }
 
-/** The values that are secret by the name that another member gives them. */
 function settle(text: string, pairs: Pairs | undefined, found: TextRange[]): void {
   const name = pairs?.secretName;
   if (pairs === undefined || name === undefined) return;

@@ -1,13 +1,13 @@
 import type { TextRange } from "./text-range.ts";
 
-/** A quoted value that is longer is read up to the end of its line only. */
+/** A longer quoted value is read up to the end of its line only. */
 const QUOTED_MAX = 8_192;
-/** JSON in JSON in JSON in JSON; deeper ones are read as words. */
+/** JSON nested four times; deeper quotes are read as words. */
 export const SLASHES_MAX = 15;
-/** So many blanks may stand on each side of what separates a name from its value. */
+/** Blanks on each side of a separator. */
 export const BLANKS_MAX = 64;
 
-/** The value between quotes that begins here; undefined where there is no quote. Quotes may be escaped, as JSON in JSON has them. */
+/** The quoted value that begins here; undefined where there is no quote. Quotes may be escaped, as in nested JSON. */
 export function readQuoted(text: string, from: number): TextRange | undefined {
   let at = from + quotePrefix(text, from);
   let slashes = 0;
@@ -21,7 +21,7 @@ export function readQuoted(text: string, from: number): TextRange | undefined {
   return [at + 1, closing(text, at + 1, quote, slashes)];
 }
 
-/** The length of the mark that languages and shells have before some quotes: b"", f"", @"", $''. */
+/** The length of the mark before a quote: b"", f"", @"", $''. */
 export function quotePrefix(text: string, at: number): number {
   const mark = text.charAt(at);
   if (mark === "" || !"bfruBFRU@$".includes(mark)) return 0;
@@ -32,12 +32,12 @@ export function isQuote(character: string): boolean {
   return character === '"' || character === "'" || character === "`";
 }
 
-/** A quote within a text in single quotes: doubled, as SQL and YAML have it, or with an escaped one between two texts, as shells do. */
+/** A quote inside single quotes: doubled, as in SQL and YAML, or escaped between two texts, as in shells. */
 const REOPENED = /'(?:\\{0,15}'|"'"|)'(?=[^\s,;)\]}+.'"])/y;
 
 /**
- * Where the quote is that closes: one with as many backslashes as the opening one has. More of them belong to a quote inside the value, or to
- * backslashes at its end, which come in pairs of the same depth.
+ * The position of the closing quote: one with as many backslashes as the opening one. More of them belong to a quote inside the value, or
+ * to backslashes at its end, which come in pairs of the same depth.
  */
 function closing(text: string, from: number, quote: string, slashes: number): number {
   const last = Math.min(text.length, from + QUOTED_MAX);
@@ -52,7 +52,7 @@ function closing(text: string, from: number, quote: string, slashes: number): nu
   return lineEnd(text, from);
 }
 
-/** Whether this is a word that nobody says: long, or with a digit in it. */
+/** Whether a word looks generated: long, or with a digit. */
 export function isGenerated(word: string): boolean {
   return /\d|.{16}/.test(word);
 }
@@ -67,17 +67,17 @@ export function lineEnd(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** What follows a quote that closes; a value begins with none of these. */
+/** Characters after a closing quote; no value begins with them. */
 export const AFTER_QUOTE = " \t\r\n,;)]}+.";
-/** What stands before a quote that opens. */
+/** Characters before an opening quote. */
 const BEFORE_QUOTE = "=:,([{ \t";
 
-/** Whether a quote begins a text here. Escaped ones are read where they are none. */
+/** Whether a quote opens a text. Escaped quotes are treated as closing. */
 export function opensText(text: string, at: number): boolean {
   return isQuote(text.charAt(at)) && BEFORE_QUOTE.includes(text.charAt(at - 1));
 }
 
-/** Where a line ends that may be the last one of a text in quotes: before the quote that was not opened in it. */
+/** The end of a line that may be the last one of a quoted text: before a quote that was not opened in the line. */
 export function endOfQuoted(text: string, from: number, to: number): number {
   let isOpen = false;
   for (let at = text.indexOf('"', from); at !== -1 && at < to; at = text.indexOf('"', at + 1)) {
@@ -88,12 +88,12 @@ export function endOfQuoted(text: string, from: number, to: number): number {
   return to;
 }
 
-/** These end a value only where something else begins behind them: they can also be part of it. */
+/** Characters that end a value only where something else begins after them: they may also be part of it. */
 const SOFT_ENDS = ",;&)]}>";
 const OPENING: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{", ">": "<" };
 const NEXT_NAME = /[\w.%-]{1,64}[=:]/y;
 
-/** The word that begins here, up to a blank, a quote, or whatever separates values where it is written. */
+/** The word that begins here, up to a blank, a quote, or a separator of values. */
 export function readWord(text: string, from: number, most = Number.POSITIVE_INFINITY): TextRange {
   const last = Math.min(text.length, from + most);
   let at = from;
@@ -113,7 +113,7 @@ function afterSlashes(text: string, from: number): string {
   return text.charAt(at);
 }
 
-/** Whether a bracket that closes was opened within the value. */
+/** Whether a closing bracket was opened within the value. */
 function opens(text: string, from: number, at: number, character: string): boolean {
   const opening = OPENING[character];
   return opening !== undefined && text.slice(Math.max(from, at - 200), at).includes(opening);

@@ -13,8 +13,8 @@ interface Context {
   report(): void;
 }
 /**
- * A text is no file: rules that go by name or type of a file find none. They see of it what their patterns match, one
- * match after the other, and so the match that they report is known: some name only part of it.
+ * Rules get a text without a file name, so rules that go by name or type of a file find nothing. They see the matches of their own
+ * patterns, one after the other, so the full match behind a report is known: some rules report only part of it.
  */
 interface Source {
   readonly content: { matchAll(pattern: RegExp): Iterable<RegExpMatchArray> };
@@ -24,7 +24,7 @@ interface Source {
 
 const RULE = "@secretlint/secretlint-rule-";
 
-/** Rules that are left out, and why. */
+/** Rules that are left out, with the reason. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   "filter-comments": "lets a text say that it is not to be looked at",
   gcp: "looks into files; the private key inside has a shape of the floor",
@@ -33,15 +33,15 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a text holds at least that any rule finds something in; a test goes through the patterns of the rules. Nearly
- * all texts have none of it, and all rules together take about ten times as long as this one look.
+ * Every text in which a rule finds something matches this; a test goes through the patterns of the rules. Nearly all texts do not match,
+ * and running all rules takes about ten times as long as this check.
  */
 export const TRIGGER =
   /secret_?access|x-oauth-basic|npm_|xox[abopr]-|xapp-|hooks\.slack|PRIVATE KEY|SG\.|shp(?:pa|ca|at|ss)_|gh[oprsu]_|github_pat_|glpat-|gl(?:c|sa)_|sk-|gsk_|hf_|lin_api_|ntn_|ops_ey|hv[bsr]\.|vc[aikpr]_|dapi|dckr_pat_|figd_/i;
 
 /**
- * The recommended rules of secretlint, kept by its maintainers. They are plain patterns with bounds and run at once; a
- * test watches both, since a rule that came with an update could be otherwise.
+ * The recommended rules of secretlint, kept by its maintainers. They are plain patterns with bounds and run at once; a test checks both,
+ * since an update may bring a rule that differs.
  */
 export async function loadRuleSet(): Promise<FindSecrets> {
   const rules = await usedRules();
@@ -59,7 +59,7 @@ export async function loadRuleSet(): Promise<FindSecrets> {
   return (text) => {
     if (!TRIGGER.test(text)) return [];
     found = [];
-    // For the rules nothing begins after a letter, and "é" is one.
+    // Rules match nothing directly after a letter, and "é" counts as one.
     const plain = text.replace(/[^\0-\x7f]/g, " ");
     const content = {
       *matchAll(pattern: RegExp) {
@@ -76,7 +76,7 @@ export async function loadRuleSet(): Promise<FindSecrets> {
 
 /** For the test that goes through their patterns. */
 export async function usedRules(): Promise<readonly Rule[]> {
-  // Loaded when it is needed: it takes longer than many a command.
+  // Loaded on first use: loading takes longer than many commands.
   const { creator } = await import("@secretlint/secretlint-rule-preset-recommend");
   const rules = (creator as unknown as { readonly rules: readonly Rule[] }).rules;
   return rules.filter(({ meta }) => LEFT_OUT[meta.id.replace(RULE, "")] === undefined);

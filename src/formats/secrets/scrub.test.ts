@@ -240,7 +240,7 @@ describe("a scrubber that knows secrets", () => {
     expect(scrubText("open sesame, shut sesame! shut sesame")).toBe("open sesame, [REDACTED] [REDACTED]");
   });
 
-  test("leaves those alone that are too short to be told from words", () => {
+  test("leaves those alone that are too short to differ from words", () => {
     expect(scrubber({ known: ["", "open"] }).scrubText("open the door")).toBe("open the door");
   });
 });

@@ -8,16 +8,16 @@ import { masked, requireFew, type TextRange } from "./text-range.ts";
 import { unescaped } from "./unescaped.ts";
 import { wrappedSecretsIn } from "./wrapped-secrets.ts";
 
-/** Takes secrets out of what people and other systems wrote. Cleaning twice changes nothing more. Never throws. */
+/** Removes secrets from what people and other systems wrote. A second pass changes nothing more. Never throws. */
 export interface Scrubber {
   scrubText(text: string): string;
-  /** Every string in it, names of members too. What holds no secret is returned as it is, not copied. */
+  /** Cleans every string of the value, names of members included. A value without a secret is returned as it is, not copied. */
   scrubValue<T>(value: T): T;
-  /** `scrubText` in a thread of its own, for texts that would hold up other requests. Absent: there is no such thread. */
+  /** `scrubText` in a separate thread, for texts that would hold up other requests; absent without such a thread. */
   scrubLong?(text: string): Promise<string>;
   /**
-   * Whether there is a secret in a text that is one whatever its name: for documents that are refused as a whole, and for what is
-   * compared from one evaluation to the next. Code with a `password = "x"` in it is a fair task.
+   * Whether the text holds a secret that is one by its shape, whatever its name: for documents that are refused as a whole, and for values
+   * that are compared between evaluations. Code with `password = "x"` is a valid task.
    */
   holdsKey(text: string): boolean;
 }
@@ -25,14 +25,14 @@ export interface Scrubber {
 export interface ScrubberSettings {
   /** Values that are secret whatever they look like. */
   readonly known?: KnownValues | readonly string[];
-  /** Finds more than our own shapes do, see `rule-set.ts`. */
+  /** Finds more than the shapes here do, see `rule-set.ts`. */
   readonly more?: FindSecrets;
 }
 
 const ANY_TRIGGER = new RegExp([...SECRET_SHAPES.map(({ trigger }) => trigger.source), TRIGGER.source].join("|"), "i");
 
-/** What secrets that may be shorter than others stand behind. One by one: together they take much longer. */
-const HERALDS = [
+/** Characters and words that precede secrets of any length. Separate patterns: one combined pattern is much slower. */
+const PREFIXES = [
   /eyJ/,
   /cred_/,
   /bearer/i,
@@ -46,7 +46,7 @@ const HERALDS = [
 /** From this length on, a search for each trigger is faster than one search for any of them. */
 const LONG_WORD = 500;
 
-/** Secrets are long words that nobody says; the shortest that has a shape of its own is so long. */
+/** The length of the shortest secret with a shape of its own; few ordinary words are as long. */
 const LONG = 15;
 
 const IN_WORDS = new Uint8Array(128);
@@ -54,9 +54,9 @@ for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
   IN_WORDS[character.charCodeAt(0)] = 1;
 }
 
-/** Whether any word that is long enough to be a secret is `wanted`. Looks at few characters of a text without such. */
+/** Whether any word that is long enough to be a secret is `wanted`. Reads few characters of a text without long words. */
 export function someLongWord(text: string, wanted: (word: string) => boolean): boolean {
-  // Wherever a long word begins, it covers one of these places.
+  // Every long word covers one of these places.
   for (let at = LONG - 1; at < text.length; at += LONG) {
     if (!isInWord(text, at)) continue;
     let start = at;
@@ -64,7 +64,7 @@ export function someLongWord(text: string, wanted: (word: string) => boolean): b
     let end = at + 1;
     while (end < text.length && isInWord(text, end)) end++;
     if (end - start >= LONG && wanted(text.slice(start, end))) return true;
-    // On from the first place behind it; what is in between belongs to it.
+    // The next place after the word; places within it belong to the same word.
     at += Math.floor((end - at) / LONG) * LONG;
   }
   return false;
@@ -75,9 +75,9 @@ function isInWord(text: string, at: number): boolean {
   return code < 128 && IN_WORDS[code] === 1;
 }
 
-/** One quick look at a text tells whether any secret can be in it at all; most have none. */
+/** A quick check whether a text can hold a secret at all; most cannot. */
 function isSuspicious(text: string): boolean {
-  return HERALDS.some((herald) => herald.test(text)) || someLongWord(text, hasTrigger);
+  return PREFIXES.some((prefix) => prefix.test(text)) || someLongWord(text, hasTrigger);
 }
 
 function hasTrigger(word: string): boolean {
@@ -91,7 +91,7 @@ const RULES = SECRET_SHAPES.map(({ trigger, pattern }) => ({
   replacement: pattern.source.includes("(?<kept>") ? `$<kept>${MASK}` : MASK,
 }));
 
-/** A text that is still changing after so many was made to take long; nothing of it is shown. */
+/** A text that still changes after so many rounds was made to take long; it is masked as a whole. */
 const ROUNDS_MAX = 8;
 const LONG_TEXT = 100_000;
 const ROUNDS_MAX_LONG = 4;
@@ -101,7 +101,7 @@ const WRAPS_MAX = 2;
 export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {}): Scrubber {
   const values = known instanceof KnownValues ? known : new KnownValues(known);
 
-  /** Until nothing changes any more: where a secret was taken out, what stood right behind it can be one now. */
+  /** Repeated until nothing changes: after a secret is removed, the text behind it can become one. */
   function untilClean(given: string, names: boolean): string {
     const rounds = given.length > LONG_TEXT ? ROUNDS_MAX_LONG : ROUNDS_MAX;
     try {
@@ -111,7 +111,7 @@ export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {})
         text = clean;
       }
     } catch {
-      // A rule that cannot read a text cannot vouch for it either.
+      // A rule that fails on a text cannot confirm that the text is clean.
     }
     return MASK;
   }
@@ -133,13 +133,13 @@ export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {})
     return clean;
   }
 
-  /** A secret may be written so that it is one only for those who read what the text says. */
+  /** Secrets that appear only once escapes are read. */
   function asRead(clean: string, names: boolean): string {
     const ranges = unescaped(clean).flatMap(({ text, written }) => rangesIn(text, names).map(written));
     return masked(clean, ranges, MASK);
   }
 
-  /** What needs no shape. */
+  /** Secrets that need no shape. */
   function plainIn(text: string, names: boolean, wraps = WRAPS_MAX): TextRange[] {
     const wrapped = wraps === 0 ? [] : wrappedSecretsIn(text, (one) => rangesIn(one, names, wraps - 1));
     return [...values.rangesIn(text), ...(names ? namedSecretsIn(text) : []), ...wrapped];

@@ -2,8 +2,8 @@ import { MASK } from "../../protocol/words.ts";
 import type { TextRange } from "./text-range.ts";
 
 /**
- * Names whose values are secret, whatever the values look like. A name is read as its words, so `DB_PASSWORD`, `dbPassword`,
- * `db-password` and `config.db.password` are one name. The last word decides: a `token` is secret, a `tokenCount` is not.
+ * Names whose values are secret, whatever the values look like. A name is split into words, so `DB_PASSWORD`, `dbPassword`, `db-password`
+ * and `config.db.password` are one name. The last word decides: a `token` is secret, a `tokenCount` is not.
  */
 
 /** Names that end with one of these words. */
@@ -16,15 +16,15 @@ const LAST_WORDS: ReadonlySet<string> = new Set([
 const ENDINGS =
   /(?:password|passwd|passphrase|apikey|secretkey|privatekey|accesskey|(?:client|app|shared|webhook)secret|(?:auth|access|api|refresh|bearer|session|id|bot)token)$/;
 
-/** What a key must be for its value to be secret: a sort key or a primary key is none. */
+/** Kinds of keys whose values are secret: a sort key or a primary key is not. */
 const KEYS: ReadonlySet<string> = new Set([
   ...["api", "access", "secret", "private", "signing", "encryption", "decryption", "master", "shared", "account"],
   ...["auth", "service", "subscription", "application", "storage", "deploy", "ssh", "pgp", "gpg", "hmac", "webhook"],
-  // Those whose keys are mostly called after them alone: `AZURE_OPENAI_KEY`.
+  // Services whose keys are mostly named after the service alone: `AZURE_OPENAI_KEY`.
   ...["openai", "anthropic", "gemini", "mistral", "groq", "cohere", "stripe", "sendgrid", "twilio", "datadog"],
 ]);
 
-/** Whose `pass` is a password: the first pass of a compiler is none. */
+/** Owners whose `pass` is a password: the first pass of a compiler is not. */
 const PASSES: ReadonlySet<string> = new Set([
   ...["db", "database", "smtp", "mail", "email", "imap", "ftp", "ssh", "user", "admin", "root", "mysql", "pg"],
   ...[
@@ -51,18 +51,18 @@ const HARMLESS_TOKENS: ReadonlySet<string> = new Set([
   ...["current", "prev", "previous", "peek", "lookahead", "max", "min", "design", "color", "each", "output", "input"],
 ]);
 
-/** Words after a secret name that leave it one: which of several, or how it is written. */
+/** Words that follow a secret name and leave it secret: which of several, or its encoding. */
 const QUALIFIERS: ReadonlySet<string> = new Set([
   ...["value", "plain", "plaintext", "base", "base64", "b64", "hex", "raw", "old", "new", "current", "primary"],
   ...["secondary", "backup", "prod", "production", "dev", "development", "test", "staging", "live"],
 ]);
 
-/** Signatures of links that anyone who has them can open. */
+/** Signatures of links that give access to anyone who has the link. */
 const SIGNATURES = /^x-(?:amz|goog)-(?:signature|credential)$/i;
 
-/** Longer ones are no names. */
+/** Longer strings are not names. */
 export const NAME_MAX = 80;
-/** The same few names come again and again. */
+/** The same few names occur again and again. */
 const KNOWN_MAX = 5_000;
 let known = new Map<string, boolean>();
 
@@ -102,12 +102,12 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Names of headers of HTTP, which no sentence has: what follows their colon is a value. */
+/** Names of HTTP headers, which do not occur in sentences: a value follows their colon. */
 export function isHeaderName(name: string): boolean {
   return /^(?:(?:x|proxy|private|set|api|auth|ocp)-[\w-]+|authorization|cookie)$/i.test(name);
 }
 
-/** Words where a value could be that are none: types, states, keywords of languages. */
+/** Words in the place of a value that are not values: types, states, keywords of languages. */
 const NO_VALUES: ReadonlySet<string> = new Set([
   ...["none", "null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "n/a", "todo", "tbd", "never"],
   ...["string", "number", "boolean", "bool", "object", "array", "int", "integer", "text", "any", "unknown", "void"],
@@ -129,7 +129,7 @@ const NO_VALUES: ReadonlySet<string> = new Set([
   ...["wrong", "incorrect", "forbidden", "revoked", "rotated", "unchanged", "changed", "inherit", "self", "this"],
 ]);
 
-/** A value that only says where the secret is: `${TOKEN}`, `$(cat key)`, `{{ secrets.x }}`, `<your token>`, `%TOKEN%`, `***`. */
+/** A value that only refers to a secret: `${TOKEN}`, `$(cat key)`, `{{ secrets.x }}`, `<your token>`, `%TOKEN%`, `***`. */
 const REFERENCE =
   /^(?:\$\{[^}]*\}|\$\([^)]*\)?|\$[A-Za-z_]+|\{\{[^}]*\}\}|\{[A-Za-z_.]*\}|<[A-Za-z _-]+>|%[A-Za-z_]+%|:[a-z]+|\*{3,}|x{3,}|\.{3}|…|(?:\[REDACTED(?::[^\]]*)?\])+)$/;
 
@@ -137,7 +137,7 @@ function isLetterOrDigit(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
 }
 
-/** Whether this is a value at all, and no word about one. */
+/** Whether this is a value, and not a word about one. */
 export function isValue(value: string, name: string): boolean {
   if (
     value.length > 200 ||
@@ -153,15 +153,15 @@ export function isValue(value: string, name: string): boolean {
 const SCHEME =
   /^\s{0,8}(?:bearer|basic|token|digest|negotiate|ntlm|apikey|api-key|hawk|aws4-hmac-sha256|sso-key|splunk|key)\s{1,64}(?=\S)/i;
 
-/** How many characters at the beginning of a value say how it is used, and are not part of the secret. */
+/** The length of a prefix of the value that names its scheme and is not part of the secret. */
 export function schemeLength(value: string): number {
   return SCHEME.exec(value.slice(0, 100))?.[0].length ?? 0;
 }
 
-/** A reference with a value for where there is nothing at it: `${NAME:value}`, `${NAME:-value}`. */
+/** A reference with a default value: `${NAME:value}`, `${NAME:-value}`. */
 const REFERENCE_WITH_DEFAULT = /\$\{[A-Za-z_][\w.]{0,80}(?::(?![?+])[-=]?|[-=])(?=[^}\n])/y;
 
-/** The range without the words that say how the value is used, and without the reference that it is the default of; undefined where there is no value. */
+/** The range without the name of a scheme, and without the reference that it is the default of; undefined where no value remains. */
 export function checked(text: string, [from, to]: TextRange, name: string): TextRange | undefined {
   REFERENCE_WITH_DEFAULT.lastIndex = from;
   if (REFERENCE_WITH_DEFAULT.test(text) && REFERENCE_WITH_DEFAULT.lastIndex < to) {
@@ -173,7 +173,7 @@ export function checked(text: string, [from, to]: TextRange, name: string): Text
   return scheme === 0 || isValue(value.slice(scheme), name) ? [from + scheme, to] : undefined;
 }
 
-/** A default that is longer is read up to where the value ends. */
+/** A longer default is read up to the end of the value. */
 const DEFAULT_MAX = 200;
 
 /** Up to the bracket that closes the reference; a value without quotes was read up to a blank only. */

@@ -1,28 +1,28 @@
 /**
- * What secrets look like. A shape decides alone: there is no test of randomness and no list of well-known examples,
- * since a rule with exceptions is a rule to hide behind.
+ * The shapes of secrets. A shape decides alone: there is no test of randomness and no list of well-known examples, since every exception is
+ * a way around the rule.
  *
- * Every pattern takes time in proportion to the text, whatever the text: what it repeats without a bound either makes
- * the match or ends before the next place where it could begin.
+ * Every pattern takes time in proportion to the text, whatever the text: a part that repeats without a bound either makes the match or ends
+ * before the next place where a match could begin.
  */
 export interface SecretShape {
   readonly id: string;
-  /** What every text with this secret holds; looked for first, because it is cheap. */
+  /** Matches every text with this secret; tried first, because it is cheap. */
   readonly trigger: RegExp;
-  /** Global. All of a match is taken out but the group `kept`. */
+  /** Global. The whole match is removed except the group `kept`. */
   readonly pattern: RegExp;
   readonly example: string;
 }
 
 /**
- * In the middle of a word nothing begins: a task-force is not a key. After any other character it may, and after one that
- * is written with letters, as JSON and URLs do it.
+ * A secret does not begin within a word: a task-force is not a key. It may begin after any other character, and after one that is written
+ * with letters, as in JSON and URLs.
  */
 const B = "(?:(?<![A-Za-z0-9])|(?<=\\\\[nrtbf]|\\\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}))";
 
 /**
- * A prefix that is a promise, and enough characters after it. The prefix is matched first and its left side checked after that:
- * engines search for literal text ten times faster than they try a look-behind at every place.
+ * A characteristic prefix with enough characters after it. The prefix is matched first and the character on its left after that: engines
+ * search for literal text ten times faster than they try a look-behind at every place.
  */
 function prefixed(prefix: string, rest: string): RegExp {
   return new RegExp(`${prefix}(?<=${B}${prefix})${rest}`, "g");
@@ -32,7 +32,7 @@ const SHAPES: readonly SecretShape[] = [
   {
     id: "private-key",
     trigger: /-----BEGIN /i,
-    // One that was cut off has no end; then the text has none either.
+    // A key that was cut off has no end; the match then goes to the end of the text.
     pattern:
       /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
     example: "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA0Z3\n-----END RSA PRIVATE KEY-----",
@@ -40,7 +40,7 @@ const SHAPES: readonly SecretShape[] = [
   {
     id: "url-password",
     trigger: /:\/\//,
-    // Up to the last @ of the authority, as browsers read it. Names of users have an @ too where they are mail addresses.
+    // Up to the last @ of the authority, as browsers read it. User names that are mail addresses have an @ too.
     pattern: /(?<kept>:\/\/[^\s/?#:"'<>\\]*:)[^\s/?#"'<>\\]+(?=@)/g,
     example: "postgres://assay:hunter2@db.internal/assay",
   },
@@ -59,7 +59,7 @@ const SHAPES: readonly SecretShape[] = [
   {
     id: "otpauth",
     trigger: /otpauth/i,
-    // The secret of one-time passwords, and with several accounts all of them.
+    // The secret of one-time passwords; with several accounts, all of them.
     pattern: /(?<kept>otpauth(?:-migration)?:\/\/)[^\s"'<>()\\]+/gi,
     example: "otpauth://totp/Example:ada@example.org?secret=JBSWY3DPEHPK3PXP&issuer=Example",
   },
@@ -79,14 +79,14 @@ const SHAPES: readonly SecretShape[] = [
   {
     id: "bearer",
     trigger: /bearer/i,
-    // Words follow this one in sentences too; those are short, or have no digit.
+    // In sentences other words follow "bearer" too; those are short, or have no digit.
     pattern: /(?<kept>\bbearer[\s:=]{1,64})(?:[\w.~+/=-]{20,}|(?=[A-Za-z_.~+/=-]{0,19}\d)[\w.~+/=-]{8,19})/gi,
     example: "Bearer 9f8e7d6c5b4a",
   },
   {
     id: "jwt",
     trigger: /eyJ/,
-    // The look ahead is made once for a run of characters, so that a run full of beginnings is not read for each.
+    // The look-ahead is made once per run of characters, so that a run with many beginnings is not read for each.
     pattern: /(?<![\w-])(?=[\w-]+\.[\w-]*\.[\w-])(?<kept>[\w-]*?)eyJ[\w-]{5,}\.[\w-]*(?:\.[\w-]+){1,3}/g,
     example: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwYXQifQ.c2lnbmF0dXJl",
   },
@@ -107,7 +107,7 @@ const SHAPES: readonly SecretShape[] = [
   {
     id: "credential-reference",
     trigger: /cred_/,
-    // With a digit, and not too far off: cred_check is the name of something.
+    // With a digit within 40 characters: cred_check is an ordinary name.
     pattern: prefixed("cred_", "(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{4,}"),
     example: "cred_live_51H8xYzAb",
   },
@@ -158,16 +158,13 @@ const SHAPES: readonly SecretShape[] = [
   { id: "google", trigger: /AIza/, pattern: prefixed("AIza", "[\\w-]{30,}"), example: `AIza${"Sy0_-".repeat(7)}` },
 ];
 
-/** [id, what it begins with, what follows, a pattern of what every text with it holds, an example]. */
+/** [id, prefix, rest, pattern of what every text with it holds, example]. */
 type Row = readonly [id: string, prefix: string, rest: string, trigger: RegExp, example: string];
 
 const hex = (length: number) => "0123456789abcdef".repeat(8).slice(0, length);
 const mixed = (length: number) => "aB3dE6gH9jK2mN5p".repeat(8).slice(0, length);
 
-/**
- * Further secrets whose makers document how they begin, which neither the floor nor the rule set knows. Like the floor,
- * they decide by shape alone.
- */
+/** Further secrets whose makers document their prefix, and which neither `SHAPES` nor the rule set covers. */
 const ROWS: readonly Row[] = [
   ["webhook-secret", "whsec_", "[\\w+/=-]{20,}", /whsec_/, `whsec_${mixed(43)}`],
   ["slack-app", "xapp-", "[A-Za-z0-9-]{10,}", /xapp-/, `xapp-1-A0123456789-${mixed(20)}`],
@@ -226,5 +223,5 @@ const VENDOR_SHAPES: readonly SecretShape[] = ROWS.map(([id, prefix, rest, trigg
   example,
 }));
 
-/** Every shape that decides alone, in the order in which they are looked for. */
+/** Every shape that decides alone, in the order in which they are tried. */
 export const SECRET_SHAPES: readonly SecretShape[] = [...SHAPES, ...VENDOR_SHAPES];

@@ -1,7 +1,7 @@
 /** Part of a text: from the first position up to the second. */
 export type TextRange = readonly [start: number, end: number];
 
-/** A text with more secrets than this is one of secrets; nothing of it is shown, and the search for more of them ends. */
+/** A text with more secrets than this is masked as a whole, and the search ends. */
 const SECRETS_MAX = 5_000;
 
 /** Throws where there are too many of them. */
@@ -9,7 +9,7 @@ export function requireFew(count: number): void {
   if (count > SECRETS_MAX) throw new Error("a text of secrets");
 }
 
-/** The text with one mark in place of every range; ranges that meet or overlap get one together. */
+/** The text with a mark in place of every range; ranges that meet or overlap get one mark. */
 export function masked(text: string, ranges: readonly TextRange[], mark: string): string {
   if (ranges.length === 0) return text;
   let clean = "";

@@ -4,7 +4,7 @@ import { scrubber } from "./scrub.ts";
 const SECRET = "sk-canary-rfc0056-do-not-leak-abc123";
 const { scrubText } = scrubber({ known: ["correct horse battery"] });
 
-describe("characters that nobody sees", () => {
+describe("invisible characters", () => {
   test.each(["\u200b", "\\u200b", "\u202e", "\u2066", "\ufe0f", "\u00ad", "\ufeff", "\u2060", "\u200d\u200c"])(
     "hide no secret: %j",
     (unseen) => {

@@ -1,29 +1,29 @@
 import { lowerBound } from "../text/collections.ts";
 import type { TextRange } from "./text-range.ts";
 
-/** A text as its reader will see it, and where the parts of it stand in the text as it is written. */
+/** A text as its reader sees it, with the positions of its parts in the written text. */
 export interface Unescaped {
   readonly text: string;
   /** The range of the written text that became this one. */
   written(range: TextRange): TextRange;
 }
 
-/** Invisible characters: copied along from pages and chats, they stand in the middle of words. Those of direction and variants of signs are among them. */
+/** Invisible characters, with those of direction and variants of signs: copied from pages and chats, they stand in the middle of words. */
 const UNSEEN = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\ufe00-\ufe0f]/;
 const LETTERS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 const ITSELF = `"'/`;
 
 const BACKSLASH = 92;
 const PERCENT = 37;
-/** The characters that begin a sequence for a terminal, in seven and in eight bits. */
+/** The characters that begin a terminal sequence, in seven and in eight bits. */
 const ESCAPE = 27;
 const EIGHT_BIT_CSI = 0x9b;
 const INTRODUCERS = [ESCAPE, EIGHT_BIT_CSI].map((code) => String.fromCharCode(code));
 
 /**
- * The text with its escapes read and without invisible characters; none when nothing in it is written in another way. A text with sequences for
- * a terminal is read twice: without them, since they stand inside names, and with a character between words in place of each, since a secret
- * begins behind them.
+ * The text with its escapes read and without invisible characters; empty where nothing in it is escaped. A text with terminal sequences is
+ * read twice: without them, since they stand inside names, and with a character between words in place of each, since a secret may begin
+ * behind them.
  */
 export function unescaped(text: string): readonly Unescaped[] {
   const readings = readable(text);
@@ -33,7 +33,7 @@ export function unescaped(text: string): readonly Unescaped[] {
 
 const AS_IT_IS = (text: string): Unescaped => ({ text, written: (range) => range });
 
-/** A text that was read in two ways, one after the other. */
+/** Two readings of a text, one applied to the result of the other. */
 function then(first: Unescaped | undefined, second: Unescaped | undefined): readonly Unescaped[] {
   if (second === undefined) return [];
   if (first === undefined) return [second];
@@ -43,7 +43,7 @@ function then(first: Unescaped | undefined, second: Unescaped | undefined): read
 function readable(text: string): readonly Unescaped[] {
   const isEscaped = text.includes("\\") || text.includes("%") || UNSEEN.test(text);
   const plain = isEscaped ? rewritten(text, escapeAt) : undefined;
-  // Behind the escapes, since the character that begins a sequence may be written as one.
+  // After the escapes, since the character that begins a sequence may be written as one.
   const given = plain?.text ?? text;
   const read = plain === undefined ? [] : [plain];
   if (!INTRODUCERS.some((introducer) => given.includes(introducer))) return read;
@@ -53,7 +53,7 @@ function readable(text: string): readonly Unescaped[] {
   });
 }
 
-/** A text with parts of it replaced, one behind the other. */
+/** A text with parts of it replaced, in order. */
 class Rewriting {
   readonly #text: string;
   readonly #places: number[] = [];
@@ -86,14 +86,14 @@ class Rewriting {
   }
 }
 
-/** A text with each escape replaced by the character that it stands for. */
+/** A text with each escape replaced by its character. */
 function rewritten(text: string, read: typeof escapeAt): Unescaped | undefined {
   const rewriting = new Rewriting(text);
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at);
     const found = mayEscape(code) ? read(text, at, code) : undefined;
     if (found === undefined) {
-      // A row of backslashes counts from its beginning only, or a long one would be read again from each of its places.
+      // A row of backslashes counts from its beginning only; otherwise a long row would be read again from each of its places.
       at = code === BACKSLASH ? endOfRow(text, at) : at + 1;
       continue;
     }
@@ -103,7 +103,7 @@ function rewritten(text: string, read: typeof escapeAt): Unescaped | undefined {
   return rewriting.read();
 }
 
-/** What programs write before a line of a text that they show: a time, a file with or without a number, a number, who wrote it. */
+/** Prefixes that programs write before a line of a text that they show: a time, a file with or without a number, a number, an author. */
 const PLACES = [
   String.raw`\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,:Z+-]{0,20}\]?[ \t]`,
   String.raw`[\w@./-]{1,160}[:-]\d{1,7}[:-]`,
@@ -117,7 +117,7 @@ const MARKS = ["(?:>[ ]?){1,8}", String.raw`\+`, String.raw`-(?! \S)`];
 const PLACE = new RegExp(PLACES.join("|"), "y");
 const MARGIN = new RegExp([...PLACES, ...MARKS].join("|"), "y");
 
-/** A text without what programs write before each line of a text that they show: what they show may be in lists and blocks. */
+/** A text without the prefixes that programs write before each line of a text that they show: the text itself may contain lists and blocks. */
 function withoutMargins(text: string): Unescaped | undefined {
   const rewriting = new Rewriting(text);
   for (let line = 0; line !== -1; line = nextLine(text, line)) {
@@ -129,7 +129,7 @@ function withoutMargins(text: string): Unescaped | undefined {
   return rewriting.read();
 }
 
-/** The beginning of a line, or of a text in quotes. */
+/** The beginning of a line, or of a quoted text. */
 const LINE = /\n|(?<=^|[=:,([{ \t])"/g;
 
 function nextLine(text: string, from: number): number {
@@ -138,7 +138,7 @@ function nextLine(text: string, from: number): number {
 }
 
 interface Escape {
-  /** The character that is meant; none where nobody sees it. */
+  /** The character that is meant; undefined where it is invisible. */
   readonly code: number | undefined;
   readonly end: number;
 }
@@ -151,7 +151,7 @@ const CSI = "[0-?]{0,64}[ -/]{0,8}[@-~]";
 /** Colours and movements, and choices of a character set. */
 const COLOUR = new RegExp(String.raw`\[${CSI}|[()*+][0-9A-Za-z]`, "y");
 const EIGHT_BIT_COLOUR = new RegExp(CSI, "y");
-/** Titles and links; of one that is longer, and of one without an end, all is seen. */
+/** Titles and links; a longer one, or one without an end, stays visible. */
 const TITLE = new RegExp(
   String.raw`\][ -~]{0,2048}(?:${String.fromCharCode(7)}|${String.fromCharCode(ESCAPE)}\\)`,
   "y",
@@ -162,7 +162,7 @@ function unseenSequence(text: string, at: number, code: number): Escape | undefi
   return end === undefined ? undefined : { code: undefined, end };
 }
 
-/** Titles and links stay, so that what is in them is read too. */
+/** Titles and links stay, so that their text is read too. */
 function partingSequence(text: string, at: number, code: number): Escape | undefined {
   const end = endOfColour(text, at, code);
   return end === undefined ? undefined : { code: ESCAPE, end };
@@ -173,13 +173,13 @@ function endOfColour(text: string, at: number, code: number): number | undefined
   return code === EIGHT_BIT_CSI ? endOf(EIGHT_BIT_COLOUR, text, at + 1) : undefined;
 }
 
-/** Where the match ends that begins here. */
+/** The end of the match that begins here. */
 function endOf(pattern: RegExp, text: string, at: number): number | undefined {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-/** What JSON, URLs and string literals write in place of a character, also when that was done several times over. */
+/** Escapes of JSON, URLs and string literals, also when applied several times over. */
 function escapeAt(text: string, at: number, code: number): Escape | undefined {
   if (code === BACKSLASH) return backslashed(text, endOfRow(text, at));
   if (code === PERCENT) return percentEncoded(text, at);

@@ -7,13 +7,13 @@ const NEAR = 200;
 
 const WRAPPER = /(?:Some\(|String\(|\s{0,64}string\(\d{1,7}\)[ ]){1,2}(?=\\{0,15}")/y;
 
-/** Behind what some languages print before a text: `Some("x")`, `String("x")`, `string(1) "x"` of PHP, which has its own line. */
+/** Past the wrapper that some languages print before a text: `Some("x")`, `String("x")`, `string(1) "x"` of PHP, which has a line of its own. */
 export function pastWrapper(text: string, from: number): number {
   WRAPPER.lastIndex = from;
   return WRAPPER.test(text) ? WRAPPER.lastIndex : from;
 }
 
-/** A structure or a map of Go: no blank behind a colon, and blanks between members, where code has commas. */
+/** A struct or a map of Go: no blank after a colon, and blanks between members, where code has commas. */
 const GO = /(?:(?<!\$)\{[A-Z]\w{0,80}|(?<=\w)\{\w{1,80}|map\[[\w.-]{1,80}):[^\s}]/;
 const NOT_IN_GO = "\n,;\"'";
 
@@ -28,7 +28,7 @@ export function printedByGo(text: string, nameFrom: number, from: number): TextR
   return /[,(\\]/.test(value) ? undefined : [from, from + value.replace(/[\]}]{1,9}$/, "").length];
 }
 
-/** The value of a member as PHP prints it, `[n] => 1`, up to the end of the line, the next member, or the quote around it all. */
+/** The value of a member as PHP prints it, `[n] => 1`, up to the end of the line, the next member, or the quote around the whole. */
 export function printedByPhp(text: string, nameFrom: number, from: number): TextRange | undefined {
   if (text.charAt(nameFrom - 1) !== "[" || text.charAt(nameFrom) === "$") return undefined;
   const [value = ""] = /^(?:(?! \[[\w-]{1,80}\] =>| \)|\\)[^\n"'`])*/.exec(text.slice(from, from + NEAR)) ?? [];
@@ -39,17 +39,17 @@ export function printedByPhp(text: string, nameFrom: number, from: number): Text
 const TYPE = /^(?:[iuf]|u?int|float|bytes|char|string|str|utf|base|sha|md|oauth|v)_?-?\d+(?:\w*Array)?\b/i;
 
 /**
- * What follows a name and a colon in the middle of a line: in a sentence, a log, and behind a name of several words. It counts where it has
- * letters and digits, and is eight characters long or the last word.
+ * A generated word after a name and a colon in the middle of a line: in a sentence, a log, or behind a name of several words. It counts
+ * where it has letters and digits, and is eight characters long or the last word.
  */
-export function saidInLine(text: string, nameFrom: number, from: number): TextRange | undefined {
+export function generatedInLine(text: string, nameFrom: number, from: number): TextRange | undefined {
   if (!" \t:*_".includes(text.charAt(nameFrom - 1)) || !" \t".includes(text.charAt(from - 1))) return undefined;
-  const range = wordSaid(text, from);
+  const range = generatedWord(text, from);
   return range[0] === range[1] ? undefined : range;
 }
 
-/** The word that begins here; empty where it is one that people say. */
-export function wordSaid(text: string, from: number): TextRange {
+/** The word that begins here; empty where it is an ordinary word. */
+export function generatedWord(text: string, from: number): TextRange {
   const [, to] = readWord(text, from, NEAR);
   const word = text.slice(from, to).replace(/[.,;:!?)*_]{1,9}$/, "");
   if (!/\d/.test(word) || !/[a-z]/i.test(word) || TYPE.test(word) || NO_WORD.test(word)) return [from, from];
@@ -76,7 +76,7 @@ const HERE = /<<[-~]?\s?["']?([A-Za-z_]\w{0,40})["']?[^\n]{0,80}\n/y;
 /** A longer document is read as other text. */
 const DOCUMENT_MAX = 8_192;
 
-/** The lines after `<<END`, up to the one that is `END`, or all where it was cut off. */
+/** The lines after `<<END`, up to the line `END`, or all of them where it was cut off. */
 export function hereDocument(text: string, from: number): TextRange | undefined {
   HERE.lastIndex = from;
   const mark = HERE.exec(text)?.[1];
@@ -88,7 +88,7 @@ export function hereDocument(text: string, from: number): TextRange | undefined 
 
 const TAGS = /(?:(?:!!\w{1,20}|&[\w-]{1,40})[ \t]{1,64}){1,2}/y;
 
-/** Behind the type and the anchor that YAML may have before a value: `!!str x`, `&name x`. */
+/** Past the type and the anchor that YAML may have before a value: `!!str x`, `&name x`. */
 export function pastTags(text: string, from: number): number {
   TAGS.lastIndex = from;
   return TAGS.test(text) ? TAGS.lastIndex : from;
@@ -102,11 +102,11 @@ export function isOwnLine(text: string, from: number): boolean {
   return MARK.test(text);
 }
 
-/** The lines below the mark of a block that are indented more than its name is; undefined where there is no mark. */
+/** The lines below the mark of a block that are indented more than its name is; undefined without a mark. */
 export function blockBehind(text: string, mark: number, nameFrom: number): TextRange | undefined {
   if (!"|>".includes(text.charAt(mark))) return undefined;
   let start = nameFrom;
-  // The first line of a text in quotes begins behind the quote.
+  // The first line of a quoted text begins behind the quote.
   while (start > 0 && text.charAt(start - 1) !== "\n" && !opensText(text, start - 1)) start--;
   const column = nameFrom - start;
   let from = -1;
@@ -126,7 +126,7 @@ export function blockBehind(text: string, mark: number, nameFrom: number): TextR
 const ITEM = /[ \t]{0,64}-[ \t]{1,64}/y;
 const WORD = /[^\s"'`#:{}[\],&*!|>][^\s"]*(?="|[ \t]{0,64}(?:#[^\n]{0,200})?(?:\r?\n|$))/y;
 
-/** The items of a list that stand below a name, a line each: texts in quotes, and words that are no words of a sentence. */
+/** The items of a list below a name, a line each: quoted texts, and words that do not belong to a sentence. */
 export function itemsBehind(text: string, from: number): TextRange[] {
   const found: TextRange[] = [];
   for (let line = lineEnd(text, from) + 1; line < text.length; line = lineEnd(text, line) + 1) {
@@ -140,7 +140,7 @@ export function itemsBehind(text: string, from: number): TextRange[] {
   return found;
 }
 
-/** A text that has the line below its name for itself, indented more: where a line of settings would be too long. */
+/** A text alone on the line below its name, indented more: where a line of settings would be too long. */
 export function wordBelow(text: string, from: number, nameFrom: number): TextRange | undefined {
   const line = lineEnd(text, from) + 1;
   const first = indented(text, line);
@@ -182,7 +182,7 @@ export function elementSecretsIn(text: string): TextRange[] {
 
 const CDATA = "<![CDATA[";
 
-/** The text of the element that a part of a document ends with, without the marks around one that is written as it is. */
+/** The text of the element at the end of a part of a document, without the CDATA marks around it. */
 function contentOf(part: string, name: string): TextRange | undefined {
   const to = part.trimEnd().length;
   if (part.endsWith("]]>", to)) {

@@ -3,20 +3,20 @@ import { requireFew, type TextRange } from "./text-range.ts";
 
 /** A shorter word holds no secret that has a shape. */
 const SHORTEST = 20;
-/** So many characters of plain text in a row are no accident of random bytes. */
+/** Random bytes hardly ever contain so many characters of plain text in a row. */
 const READABLE = 12;
 
 const SIXTY_FOUR = new Int8Array(128).fill(-1);
 [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].forEach((character, value) => {
   SIXTY_FOUR[character.charCodeAt(0)] = value;
 });
-// As URLs write the last two.
+// The last two as URLs write them.
 SIXTY_FOUR["-".charCodeAt(0)] = 62;
 SIXTY_FOUR["_".charCodeAt(0)] = 63;
 
 /**
- * Words that are a text with a secret in it, written in base64 or in hexadecimal digits. Words that do not decode to plain text are passed over
- * without decoding them: nearly all are names and ids.
+ * Words in base64 or hexadecimal digits that stand for a text with a secret. Words that do not decode to plain text are skipped without
+ * decoding them: nearly all are names and ids.
  */
 export function wrappedSecretsIn(text: string, find: (decoded: string) => readonly TextRange[]): TextRange[] {
   const words: TextRange[] = [];
@@ -33,7 +33,7 @@ export function wrappedSecretsIn(text: string, find: (decoded: string) => readon
     }
     at += Math.floor((to - at) / SHORTEST) * SHORTEST;
   }
-  // One search for all of them: a search has a cost of its own, and a text may have thousands of such words.
+  // One search for all of them: each search has a fixed cost, and a text may have thousands of such words.
   return all === "" ? [] : find(all).flatMap((range) => ownersOf(range, words, ends));
 }
 
@@ -48,7 +48,7 @@ function valueAt(text: string, at: number): number {
   return code < 128 ? (SIXTY_FOUR[code] ?? -1) : -1;
 }
 
-/** With the line breaks in it that programs make, and the indentation after them. */
+/** The word with the line breaks that programs make in it, and the indentation after them. */
 function wordAround(text: string, at: number): TextRange {
   let from = at;
   while (from > 0 && valueAt(text, from - 1) >= 0) from--;
@@ -67,10 +67,10 @@ function wordAround(text: string, at: number): TextRange {
 
 /** As it is, or as JSON writes it. */
 const LINE_END = /\r?\n|\r|(?:\\{1,15}r)?\\{1,15}n/y;
-/** An indentation that is longer is none. */
+/** A longer run of blanks is not an indentation. */
 const INDENT_MAX = 64;
 
-/** Where the text of the next line begins, behind blanks and marks of quotation; undefined where no line ends here. */
+/** The beginning of the text in the next line, behind blanks and marks of quotation; undefined where the line does not end here. */
 function nextLine(text: string, at: number): number | undefined {
   LINE_END.lastIndex = at;
   if (!LINE_END.test(text)) return undefined;
@@ -81,8 +81,8 @@ function nextLine(text: string, at: number): number | undefined {
 }
 
 /**
- * Whether a word goes on in the next line. Lines of base64 are 64 or 76 characters long, or whatever else is a multiple of four. Shorter lines
- * go on in lines of the same length, and end with one that is shorter and has nothing else in it.
+ * Whether a word continues in the next line. Lines of base64 are 64 or 76 characters long, or another multiple of four. Shorter lines
+ * continue in lines of the same length, and end with a shorter line that has nothing else in it.
  */
 function isWrap(text: string, next: number, length: number, width: number): boolean {
   if (valueAt(text, next) < 0) return false;
@@ -105,7 +105,7 @@ function unwrapped(written: string): readonly string[] {
 
 const NOTHING: readonly string[] = [];
 
-/** Whether there is plain text in what a word stands for, read from one of the four places where it can begin. */
+/** Whether a word decodes to plain text, read from one of the four places where it can begin. */
 function isReadable(word: string, shift: number): boolean {
   let run = 0;
   for (let at = shift; at + 3 < word.length; at += 4) {
@@ -141,7 +141,7 @@ function hexadecimal(word: string): readonly string[] {
   ]);
 }
 
-/** Bytes that are no plain text end a line: no secret goes over them. */
+/** Bytes that are not plain text end a line: no secret continues over them. */
 function decoded(word: string, encoding: "base64" | "hex"): string {
   return Buffer.from(word, encoding)
     .toString("latin1")

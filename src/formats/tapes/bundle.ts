@@ -4,18 +4,18 @@ import { readJson, Unreadable } from "../json/exact-json.ts";
 import { compareUtf8, indentJson } from "../json/print-json.ts";
 import { isBodyHash } from "./tape.ts";
 
-/** The newest version of the file that is read and written here. */
+/** The newest version of the format that is read and written here. */
 export const BUNDLE_VERSION = 1;
 export const BUNDLE_FORMAT = "assay-tape-bundle";
 
 /** The first file of a bundle. */
 export const MANIFEST_NAME = "bundle.json";
-/** One for some hundred thousand bodies. */
+/** Enough for some hundred thousand bodies. */
 export const MANIFEST_BYTES_MAX = 64 * 2 ** 20;
-/** So that the names of all files fit into the headers of the archive. */
+/** Names of all files then fit into the headers of the archive. */
 const TAPE_NAME_BYTES_MAX = 80;
 
-/** Names and order are those of the file. `hash` is the BLAKE3 of the bytes. */
+/** Names and order of members are those of the file. `hash` is the BLAKE3 of the bytes. */
 const manifest = object({
   format: text,
   version: u32,
@@ -26,12 +26,12 @@ const manifest = object({
 });
 export type BundleManifest = Decoded<typeof manifest>;
 
-/** A file in a bundle besides the manifest, and the hash that its bytes have. */
+/** A file of a bundle besides the manifest, with the hash of its bytes. */
 export interface BundleFile extends TarEntry {
   readonly hash: string;
 }
 
-/** Ends with a line feed, as text files do. */
+/** Ends with a line feed. */
 export function printManifest(value: BundleManifest): string {
   return `${indentJson(manifest.print(value))}\n`;
 }
@@ -41,7 +41,7 @@ export type ReadManifest =
   | { readonly problem: string }
   | { readonly declared: number };
 
-/** The manifest of a bundle, or its problem; a newer version is a problem of its own. */
+/** The manifest of a bundle, or its problem; a newer version has a problem of its own. */
 export function readManifest(content: string): ReadManifest {
   try {
     const value = readJson(content);
@@ -66,7 +66,7 @@ function problemOf({ tape, bodies, missing }: BundleManifest): string | undefine
   return undefined;
 }
 
-/** Why a tape of this name cannot be in a bundle: names end up on other people's disks. */
+/** The reason why a tape of this name cannot be in a bundle: the name becomes a file name on other people's disks. */
 export function nameProblem(name: string): string | undefined {
   if (name === "" || name === "." || name === "..") return "is none";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
@@ -80,7 +80,7 @@ function isSorted(names: readonly string[]): boolean {
   return names.every((name, i) => i === 0 || compareUtf8(names[i - 1] as string, name) < 0);
 }
 
-/** Every file that follows the manifest, in this order and no other. */
+/** Every file that follows the manifest, in the only order that is allowed. */
 export function filesOf({ tape, annotations, bodies }: BundleManifest): BundleFile[] {
   const sidecar = annotations === null ? [] : [{ name: `${tape.name}.annotations.jsonl`, ...annotations }];
   const files = [

@@ -6,13 +6,13 @@ const OPEN_BRACE = new TextEncoder().encode("{");
 const LINE_FEED = new TextEncoder().encode("\n");
 
 /**
- * The digest of a tape: BLAKE3 over its records as the reader understood them. White space, the order of members and the header do
- * not change it. Records are added in the order of the file.
+ * The digest of a tape: BLAKE3 over its records as the reader understood them. White space, the order of members and the header do not
+ * change it. Records are added in the order of the file.
  */
 export class TapeDigest {
   readonly #hasher: IHasher;
   readonly #encoder = new TextEncoder();
-  /** Bytes are gathered before they are hashed: a call for every record would take longer than the hashing. */
+  /** Bytes are collected before they are hashed: a call per record would take longer than the hashing. */
   readonly #gathered = new Uint8Array(GATHERED_BYTES);
   #used = 0;
 
@@ -28,7 +28,7 @@ export class TapeDigest {
     this.#gather(this.#encoder.encode(`${printHashedRecord(record)}\n`));
   }
 
-  /** Adds a record from the bytes that a file has of it, which are those that would be printed, without their opening brace. */
+  /** Adds a record from its bytes in the file, which equal the printed ones, without their opening brace. */
   addPrinted(bytes: Uint8Array, start: number, end: number): void {
     this.#gather(OPEN_BRACE);
     this.#gather(bytes.subarray(start, end));

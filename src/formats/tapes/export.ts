@@ -15,12 +15,12 @@ export const EXPORT_FORMATS = ["jsonl", "friction"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export interface ExportChoice {
-  /** Every kind when there are none, unknown ones included. */
+  /** Empty selects every kind, unknown ones included. */
   readonly kinds: ReadonlySet<RowKind>;
   readonly format: ExportFormat;
 }
 
-/** Checks the words of a request, kinds before the format. `path` is the sidecar they were given for, which has not been opened yet. */
+/** Validates the words of a request, kinds before the format. `path` is the sidecar of the request, which has not been opened yet. */
 export function exportChoice(path: string, kinds: readonly string[], format: string | undefined): ExportChoice {
   return { kinds: new Set(kinds.map((word) => kindNamed(word, path))), format: formatNamed(format, path) };
 }
@@ -31,7 +31,7 @@ function kindNamed(word: string, path: string): RowKind {
   throw new FileError("unknown_kind_filter", path, message);
 }
 
-/** Scripts hand on variables that may be empty. */
+/** Scripts may pass on variables that are empty. */
 function formatNamed(word: string | undefined, path: string): ExportFormat {
   if (word === undefined || word === "") return "jsonl";
   const format = EXPORT_FORMATS.find((one) => one === word);
@@ -53,8 +53,8 @@ export function exportedLine(row: Row, format: ExportFormat, source: FrictionSou
 const FRICTION_EVENT_VERSION = 1n;
 
 /**
- * Something that costs people time again and again, from a sidecar or from elsewhere. Names and order are those of the export; most of
- * it is only known where friction is recorded as it happens.
+ * A recurring problem that costs people time, from a sidecar or from elsewhere. Names and order are those of the export; most members are
+ * only known where friction is recorded as it happens.
  */
 export interface FrictionEvent {
   readonly schema_version: bigint;
@@ -87,13 +87,13 @@ export interface FrictionLink {
 }
 
 export interface FrictionSource {
-  /** What the header of the sidecar calls its tape. */
+  /** The tape's path in the header of the sidecar. */
   readonly tapePath: string | null;
   /** For rows without a time of their own. */
   readonly now: Date;
 }
 
-/** The friction of a row; undefined when it is of another kind, or names no known kind of friction. Nothing is redacted here. */
+/** The friction of a row; undefined for rows of another kind, or without a known kind of friction. Nothing is redacted here. */
 export function frictionOf(row: Row, { tapePath, now }: FrictionSource): FrictionEvent | undefined {
   const kind = row.friction_kind;
   if (row.kind !== "friction" || !isFrictionKind(kind)) return undefined;
@@ -124,7 +124,7 @@ export function frictionOf(row: Row, { tapePath, now }: FrictionSource): Frictio
 
 const maybeText = optional(text).print;
 
-/** In the order of the file. */
+/** In the order of the export. */
 const PRINTED: { readonly [K in keyof FrictionEvent]: (value: FrictionEvent[K]) => string } = {
   schema_version: String,
   id: text.print,

@@ -8,39 +8,39 @@ import { type AUTHOR_KINDS, nameOfRow, type Row } from "./sidecar/sidecar.ts";
 export const GRADED_BY = ["persona", "tape", "author"] as const;
 export type GradedBy = (typeof GRADED_BY)[number];
 
-/** A row that judges an event as correct or not. */
+/** A row that grades an event as correct or incorrect. */
 export interface GradedRow {
   readonly row: Verdict;
   readonly file: GradedFile;
   readonly muted: boolean;
 }
 
-/** What is kept of such a row. */
+/** The members of such a row that are kept. */
 export interface Verdict extends Pick<Row, "id" | "event_id" | "kind" | "span" | "author"> {
   readonly persona: string | null;
 }
 
 export interface GradedFile {
-  /** The sidecar, as it was given. */
+  /** The path of the sidecar, as given. */
   readonly path: string;
   readonly tape: string;
-  /** Who acted in this tape, unless a row says otherwise; null when nothing tells. */
+  /** The persona of the tape, unless a row names another; null when neither does. */
   readonly persona: string | null;
 }
 
-/** Events, not rows, so that two who agree count once. */
+/** Counts of events, not of rows: two rows that agree on an event count once. */
 export interface GradeFigures {
   readonly correct: number;
   readonly incorrect: number;
-  /** Judged both ways; these are in neither count. */
+  /** Graded both ways; counted neither as correct nor as incorrect. */
   readonly disputed: number;
-  /** Judged, but muted; these are in no other count. */
+  /** Graded, but muted; in no other count. */
   readonly muted: number;
-  /** Correct ones among those that were judged one way; null when there are none. */
+  /** The share of correct events among those that were graded one way; null when there are none. */
   readonly rate: number | null;
-  /** Of 95 %. */
+  /** The 95 % interval of the rate. */
   readonly interval: Interval | null;
-  /** Rows that count. */
+  /** The number of rows that count. */
   readonly judgments: number;
 }
 
@@ -50,15 +50,15 @@ export const GRADERS: readonly AuthorKind[] = ["human", "agent", "system", "unst
 export interface Dispute {
   readonly path: string;
   readonly eventId: bigint;
-  /** Names of the rows. */
+  /** The names of the rows. */
   readonly correct: readonly string[];
   readonly incorrect: readonly string[];
 }
 
 export interface Grade extends GradeFigures {
-  /** The persona, tape or author; null for those that have none. */
+  /** The persona, tape or author; null for rows without one. */
   readonly of: string | null;
-  /** The same from the rows of each kind of author alone; only kinds that have rows. */
+  /** The same figures from the rows of each kind of author alone; only kinds that have rows. */
   readonly byAuthorKind: Readonly<Partial<Record<AuthorKind, GradeFigures>>>;
   readonly disputes: readonly Dispute[];
   readonly mutedEvents: readonly { readonly path: string; readonly eventId: bigint }[];
@@ -69,7 +69,7 @@ export interface Grades {
   readonly groups: readonly Grade[];
 }
 
-/** Takes the rows of a sidecar, in order; what of them is a verdict is known in the end. */
+/** Takes the rows of a sidecar, in order; which of them are valid verdicts is known after the last. */
 export class VerdictRows {
   readonly #rows = new CurrentRows(["correct", "incorrect"], verdictOf);
 
@@ -83,7 +83,7 @@ export class VerdictRows {
   }
 }
 
-/** Groups in the order of their names, those without one last. */
+/** Groups in the order of their names, with the group without a name last. */
 export function gradesOf(verdicts: readonly GradedRow[], by: GradedBy): Grades {
   const groups = new Map<string | null, GradedRow[]>();
   for (const verdict of verdicts) addTo(groups, OF[by](verdict), verdict);

@@ -4,28 +4,28 @@ import { CurrentRows, EventStretches, stretchOf } from "./sidecar/current-rows.t
 import type { Row } from "./sidecar/sidecar.ts";
 import type { TapeRecord } from "./tape.ts";
 
-/** One stop of a presentation: a row and the events it is about. */
+/** One step of a presentation: a row and the events it is about. */
 export interface Step {
   readonly row: Row;
-  /** With the number of the row; more than one where a tape repeats a number. */
+  /** The events with the number of the row; several where a tape repeats a number. */
   readonly events: readonly TapeRecord[];
-  /** What else lies in the span of the row. */
+  /** The other events in the span of the row. */
   readonly span: readonly TapeRecord[];
 }
 
 export interface Presentation {
   readonly steps: readonly Step[];
-  /** Left out, because their events are muted. */
+  /** Rows left out because their events are muted. */
   readonly muted: readonly Row[];
-  /** Left out, because the tape has no such event. */
+  /** Rows left out because the tape has no such event. */
   readonly lost: readonly Row[];
 }
 
-/** Which rows are stopped at. Markers and alternatives, in the order of their events, and of the file within an event. */
+/** The rows that become steps: markers and alternatives, in the order of their events, and of the file within an event. */
 export class Stops {
   readonly #rows = new CurrentRows(["marker", "alternative"], (row) => row);
 
-  /** Takes all the rows of a sidecar, in the order of the file. */
+  /** Takes every row of a sidecar, in the order of the file. */
   add(row: Row): void {
     this.#rows.add(row);
   }
@@ -40,11 +40,11 @@ export class Stops {
 export interface PresentationPlan {
   readonly stops: readonly Row[];
   readonly muted: readonly Row[];
-  /** The events that take part; a tape may have many more. */
+  /** The events that the presentation needs; a tape may have many more. */
   readonly wants: { has(seq: bigint): boolean };
 }
 
-/** `records` are those that the plan wants, in any order. */
+/** `records` are those that the plan needs, in any order. */
 export function presentationOf({ stops, muted }: PresentationPlan, records: readonly TapeRecord[]): Presentation {
   const ordered = [...records].sort((a, b) => compareSeq(a.seq, b.seq));
   const placeOf = (seq: bigint) => lowerBound(ordered.length, (i) => (ordered[i] as TapeRecord).seq >= seq);

@@ -17,7 +17,7 @@ const reserved: Codec<FreeMap> = {
   },
 };
 
-/** Names and order are those of the file. */
+/** Names and order of members are those of the file. */
 const ENTRY = {
   program: text,
   args: withDefault(list(text), []),
@@ -39,7 +39,7 @@ export interface EntryProblem {
   readonly problem: string;
 }
 
-/** Reads every entry, and lists the problems of those that are invalid. Throws `Unreadable` when the text is no JSON list. */
+/** Reads every entry, and lists the problems of invalid ones. Throws `Unreadable` when the text is not a JSON list. */
 export function checkProcessTape(content: string): { entries: ProcessEntry[]; problems: EntryProblem[] } {
   const entries: ProcessEntry[] = [];
   const problems: EntryProblem[] = [];
@@ -105,7 +105,7 @@ export interface ProcessCall {
   readonly cwd: string;
 }
 
-/** Gives out the entries of a subprocess tape, in their order, for the calls of a replay. */
+/** Returns the entries of a subprocess tape, in their order, for the calls of a replay. */
 export class ProcessReplay {
   readonly #path: string;
   readonly #entries: readonly ProcessEntry[];
@@ -126,7 +126,7 @@ export class ProcessReplay {
     return this.#entries.slice(this.#used);
   }
 
-  /** Returns the next entry. Throws a `FileError` and stays there when it is for another call, or there is none. */
+  /** Returns the next entry. Throws a `FileError` and does not advance when the entry is for another call, or there is none. */
   use(call: ProcessCall): ProcessEntry {
     const entry = this.#entries[this.#used];
     if (entry === undefined) throw this.#mismatch(`has no entry left for ${shown(call)}`);

@@ -24,12 +24,12 @@ export class TapeReader implements LineReader {
     this.#onRecord = onRecord;
   }
 
-  /** There once the file has been read. */
+  /** Set once the file has been read. */
   get header(): TapeHeader {
     return this.#header as TapeHeader;
   }
 
-  /** Counts a line that another reader has found to be a record. */
+  /** Counts a line that another reader has recognized as a record. */
   countRecord(): void {
     this.#lines++;
   }

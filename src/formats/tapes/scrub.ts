@@ -14,9 +14,9 @@ export class TapeScrubber {
   #scrubbed = 0;
 
   constructor(scrub: Scrub) {
-    // A content hash keeps every digit: it reveals nothing of the content.
+    // A content hash stays as it is: it reveals nothing of the content.
     const text = (one: string) => (isBodyHash(one) ? one : scrub(one));
-    // Names of members are those of the format.
+    // Names of members are fixed by the format.
     this.#how = { text, name: (one) => one };
   }
 
@@ -68,7 +68,7 @@ const STRING = /"(?:[^"\\]|\\.)*"/g;
 
 /**
  * Removes secrets from a line of a sidecar and leaves the rest as it was written: numbers, spaces, unknown members and their order.
- * Idempotent. A secret that spans several members may take the marks between them along; readers then refuse the line.
+ * Idempotent. Removing a secret that spans several members may remove the marks between them too; readers then refuse the line.
  */
 export function scrubLine(line: string, scrub: Scrub): string {
   // Most lines hold no secret and are not parsed.

@@ -1,6 +1,6 @@
 /**
- * The numbers of a tape's events, exact to 64 bits, as runs of neighbours: a tape that is numbered without gaps costs nothing, one in
- * which no two are neighbours 32 bytes for each. Questions come after the last number has been added.
+ * The numbers of a tape's events, exact to 64 bits, as runs of consecutive numbers: a tape that is numbered without gaps takes no memory,
+ * one without consecutive numbers 32 bytes per event. Queries come after the last number has been added.
  */
 export class SeqSet {
   #firsts = new BigUint64Array(16);
@@ -31,7 +31,7 @@ export class SeqSet {
     return this.#runs === 0 ? null : (this.#lasts[this.#runs - 1] as bigint);
   }
 
-  /** The same as a bound for safe integers: none of them is above it when it is not safe itself, or there is none. */
+  /** The greatest number as a bound for safe integers: infinite when it is not safe itself, or there is none. */
   get lastNumber(): number {
     const { lasts } = this.#near ?? this.#seal();
     const last = lasts[lasts.length - 1] ?? Number.POSITIVE_INFINITY;
@@ -51,7 +51,7 @@ export class SeqSet {
     return false;
   }
 
-  /** The same for a safe integer. */
+  /** `has` for a safe integer. */
   hasNumber(seq: number): boolean {
     const { firsts, lasts } = this.#near ?? this.#seal();
     // Rows mostly come in the order of their events.
@@ -93,7 +93,7 @@ export class SeqSet {
     return this.#near;
   }
 
-  /** Beginnings and ends are sorted each for themselves: a place is inside when more runs have begun than ended before it. */
+  /** Starts and ends are sorted separately: a number is inside when more runs have started than ended before it. */
   #merge(): void {
     const firsts = this.#firsts.subarray(0, this.#runs).sort();
     const lasts = this.#lasts.subarray(0, this.#runs).sort();

@@ -4,14 +4,14 @@ import { isAdvisedStep } from "./sidecar/new-row.ts";
 import { FRICTION_KINDS, HYPOTHESIS_STATUSES, ROW_KINDS, type Row, type RowKind } from "./sidecar/sidecar.ts";
 import type { TapeRecord } from "./tape.ts";
 
-/** What the block shows of a row. */
+/** The members of a row that the block shows. */
 export interface ShownRow {
   readonly kind: RowKind;
   readonly id: string;
   readonly evidence: string;
 }
 
-/** What the block shows of an event. */
+/** The members of an event that the block shows. */
 export interface ShownEvent {
   readonly seq: bigint;
   readonly virtual_time_ms: bigint;
@@ -26,7 +26,7 @@ export function shownRow({ kind, id, evidence }: Row): ShownRow {
   };
 }
 
-/** A lone CR ends no line. */
+/** A lone CR does not end a line. */
 export function firstLine(text: string): string {
   const end = text.indexOf("\n");
   if (end < 0) return text;
@@ -42,7 +42,7 @@ export interface LineStyle {
   heading(text: string): string;
   event(text: string): string;
   kind(kind: RowKind): string;
-  /** Text that others wrote. */
+  /** Text from the files. */
   quoted(text: string): string;
 }
 
@@ -54,9 +54,9 @@ const PLAIN: LineStyle = {
 };
 
 export interface RunBlock {
-  /** Of the sidecar, as it was given. */
+  /** The path of the sidecar, as given. */
   readonly path: string;
-  /** All there are, also those on events that the tape does not have. */
+  /** The number of all annotations, with those on events that the tape does not have. */
   readonly annotations: number;
   readonly events: readonly ShownEvent[];
   /** By event, in the order of the file. */
@@ -64,8 +64,8 @@ export interface RunBlock {
 }
 
 /**
- * The run-summary block, line by line without their ends: the events that have annotations, by their number, each with its
- * annotations. Without a style of its own it is exact, and scripts compare it.
+ * The lines of the run-summary block without their ends: annotated events in the order of their numbers, each with its annotations. Without
+ * a style the output is exact, and scripts compare it.
  */
 export function* blockLines(
   { path, annotations, events, rows }: RunBlock,
@@ -80,7 +80,7 @@ export function* blockLines(
   }
 }
 
-/** By their numbers; those that share one stay in the order of the tape. */
+/** In the order of their numbers; events with the same number stay in the order of the tape. */
 export function annotatedEvents(events: readonly ShownEvent[], rows: ReadonlyMap<bigint, unknown>): ShownEvent[] {
   return events.filter(({ seq }) => rows.has(seq)).sort((a, b) => compareSeq(a.seq, b.seq));
 }
@@ -95,9 +95,9 @@ export interface History<R extends StatedRow> {
 export interface Step<R extends StatedRow> {
   readonly row: R;
   readonly replaces: R | undefined;
-  /** Nothing replaces it: this is what holds. There are several where two rows replaced the same one. */
+  /** The row is not replaced, so it is valid. There are several where two rows replaced the same one. */
   readonly isNewest: boolean;
-  /** False for a step that the format advises against, such as one from `confirmed` back to `active`. */
+  /** False for a change that the format advises against, such as one from `confirmed` back to `active`. */
   readonly isAdvised: boolean;
 }
 
@@ -127,24 +127,24 @@ function isAdvised(earlier: StatedRow | undefined, row: StatedRow): boolean {
 /** The members of a row that a summary shows. */
 export type SummaryRow = Omit<Row, "suggested_fix" | "links" | "metadata">;
 
-/** Drops the other members: a million rows then take less than half the memory. */
+/** Dropping the other members halves the memory of a million rows. */
 export function summaryRow({ suggested_fix: _, links: __, metadata: ___, ...shown }: Row): SummaryRow {
   return shown;
 }
 
 /** Figures of the rows of a sidecar. */
 export interface Summary {
-  /** All rows of the file. */
+  /** The number of rows in the file. */
   readonly annotations: number;
-  /** Those that a later one replaces, which count for nothing any more. */
+  /** The number of rows that a later one replaces; they are in no other figure. */
   readonly replaced: number;
-  /** Those on muted events, which do not count either. */
+  /** The number of rows on muted events; they are in no other figure either. */
   readonly muted: number;
-  /** The rest: everything below is about these. */
+  /** The remaining rows, which the figures below are about. */
   readonly counted: readonly SummaryRow[];
-  /** The rows that mute, unless they are replaced. */
+  /** The rows that mute, without replaced ones. */
   readonly mutes: readonly SummaryRow[];
-  /** Only what occurs, in the order of the format. */
+  /** Only kinds that occur, in the order of the format. */
   readonly kinds: readonly Count[];
   readonly frictionKinds: readonly Count[];
   readonly hypothesisStatuses: readonly Count[];
@@ -183,7 +183,7 @@ function counts(
   const found = new Map(names.map((name) => [name, 0]));
   for (const row of rows) {
     const name = nameOf(row);
-    // Words that the format does not know are no count of their own: validation reports them.
+    // Unknown words have no count of their own: validation reports them.
     const count = name ? found.get(name) : undefined;
     if (name && count !== undefined) found.set(name, count + 1);
   }

@@ -15,7 +15,7 @@ import { readTape, TapeReader, tapeUnreadable } from "./read-tape.ts";
 import { SeqSet } from "./seq-set.ts";
 import { clockSource, maybeText, payload, RECORD_KINDS, referencedBodies, type TapeRecord, texts } from "./tape.ts";
 
-/** Walks over one part of a printed record; see `skim-json.ts`. */
+/** Skims one part of a printed record; see `skim-json.ts`. */
 type Step = (bytes: Uint8Array, at: number) => number;
 
 const ZERO = 0x30;
@@ -78,7 +78,7 @@ const skimTexts: Step = (bytes, at) => {
   }
 };
 
-/** For each codec of the kinds, the step over what it prints. */
+/** For each codec of the kinds, the step that skims what it prints. */
 const STEPS: ReadonlyMap<unknown, Step> = new Map<unknown, Step>([
   [text, skimText],
   [maybeText, firstOf([skimNull, skimText])],
@@ -121,12 +121,12 @@ const behindSeq = inOrder(
   literal("}}"),
 );
 
-/** Where the hashed part of a printed record begins, without its opening brace. */
+/** The start of a printed record that the digest does not cover. */
 export const HASHED_FROM = '{"type":"record",'.length;
 
 /**
- * Walks over a record that is in the file byte for byte as a writer prints it, so that the part that its digest covers need not be
- * printed again, and notes its number. Every other line is left to the exact reader.
+ * Skims a record that is in the file byte for byte as a writer prints it, so that the part under the digest need not be printed again, and
+ * notes its number. Every other line is left to the exact reader.
  */
 export function skimRecord(into: { seq: number }, bytes: Uint8Array, at: number): number {
   const start = beforeSeq(bytes, at);
@@ -187,7 +187,7 @@ async function readTapeWithFacts(
   return collector.facts();
 }
 
-/** Reads a whole tape and holds none of its records. Throws `FileError`. */
+/** Reads a whole tape without keeping its records. Throws `FileError`. */
 export async function readTapeFacts(path: string, bytes: Bytes, options: LoadOptions = {}): Promise<TapeFacts> {
   const collector = await FactsCollector.start();
   await loadWindows(bytes, new RecordLines(path, collector), (reason) => tapeUnreadable(path, reason), options);
@@ -238,7 +238,7 @@ export interface TapeContents {
   readonly referenced: ReadonlySet<string>;
 }
 
-/** Reads a whole tape and holds none of its records. Throws `FileError`. */
+/** Reads a whole tape without keeping its records. Throws `FileError`. */
 export async function readTapeContents(path: string, bytes: Bytes): Promise<TapeContents> {
   const referenced = new Set<string>();
   let records = 0n;

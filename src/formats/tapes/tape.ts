@@ -18,12 +18,12 @@ import {
 } from "../json/codec.ts";
 import { type Json, JsonObject, Unreadable } from "../json/exact-json.ts";
 
-/** The newest version of the file that is read and written here. */
+/** The newest version of the format that is read and written here. */
 export const TAPE_VERSION = 1;
 
 export const PHASES = ["user_script", "runtime_finalize"] as const;
 
-/** Names and order are those of the file. */
+/** Names and order of members are those of the file. */
 const header = object({
   version: u32,
   harn_version: text,
@@ -67,17 +67,17 @@ export const payload: Codec<Payload> = {
   print: (value) => (isStored(value) ? stored.print(value) : inline.print(value)),
 };
 
-/** Checked before reading: an error that is thrown and dropped costs more than the rest of the line. */
+/** Checked before reading: an error that is thrown and caught costs more than the rest of the line. */
 function hasText(value: Json): boolean {
   return value instanceof JsonObject && value.members.some(([name]) => name === "text");
 }
 
-/** Codecs that the kinds share, so that `tape-facts.ts` finds a reader of bytes for each. */
+/** Codecs that the kinds share, so that `tape-facts.ts` finds a skimming step for each. */
 export const texts = list(text);
 export const maybeText = optional(text);
 export const clockSource = word("wall", "monotonic");
 
-/** What may have happened, and what is recorded of it. Any other word is read as `unknown`, and its members are lost. */
+/** The kinds of records and their members. Any other word is read as `unknown`, without its members. */
 export const RECORD_KINDS = {
   clock_read: { source: clockSource, value_ms: i64 },
   clock_sleep: { duration_ms: u64 },
@@ -146,7 +146,7 @@ const RECORD = {
 };
 export type TapeRecord = Value<typeof RECORD>;
 
-/** A tape as the reader understood it. Bodies that are not in the file are looked up by their hash. */
+/** A tape as the reader understood it. Bodies outside the file are found by their hash. */
 export interface Tape {
   readonly header: TapeHeader;
   readonly records: readonly TapeRecord[];
@@ -181,14 +181,14 @@ export function* referencedBodies({ kind }: TapeRecord): Generator<string> {
   for (const member of Object.values(kind)) if (isPayload(member) && isStored(member)) yield member.content_hash;
 }
 
-/** Whether a name has the form of `bodyHash`. A tape may name anything; only such a name is looked up as a file. */
+/** Whether a name has the form of `bodyHash`. A tape may hold any name; only such a name is looked up as a file. */
 export function isBodyHash(name: string): boolean {
   return /^[0-9a-f]{64}$/.test(name);
 }
 
 /**
- * A record as JSON that every reader of JSON gets right: the names are those of the file, and an integer that a double does not
- * hold is a text of digits. What is an integer is known from its name, so the way back is exact.
+ * A record as JSON that every JSON parser reads exactly: names are those of the file, and an integer that a double cannot hold is a string
+ * of digits. Names tell which members are integers, so the way back is exact.
  */
 export interface RecordPayload {
   readonly seq: number | string;
@@ -198,7 +198,7 @@ export interface RecordPayload {
   readonly kind: { readonly kind: string; readonly [member: string]: unknown };
 }
 
-/** No member of another sort has one of these names. */
+/** No other member has one of these names. */
 export const INTEGER_MEMBERS: ReadonlySet<string> = new Set([
   "seq",
   "virtual_time_ms",
@@ -214,7 +214,7 @@ export function recordToPayload(record: TapeRecord): RecordPayload {
   return plain(record) as RecordPayload;
 }
 
-/** Throws `Unreadable` for what no record could have become. */
+/** Throws `Unreadable` for a payload that no record could have produced. */
 export function payloadToRecord(payload: unknown): TapeRecord {
   const value = exact(payload, "");
   if (!(value instanceof JsonObject)) throw new Unreadable("a record is an object");
@@ -239,7 +239,7 @@ function exact(value: unknown, name: string): Json {
 
 const DIGITS = /^-?[0-9]{1,20}$/;
 
-/** What is no integer is left for the reader to refuse. */
+/** A value that is not an integer is left for the reader to refuse. */
 function integerOf(value: number | string): Json {
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
   return DIGITS.test(value) ? BigInt(value) : value;

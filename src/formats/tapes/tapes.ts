@@ -1,7 +1,7 @@
 /**
- * The entry point to tapes and their sidecars for pages, plug-ins and scripts: what the commands do with files, without file
- * access. A file is its bytes, in pieces of any size, and a path that messages repeat; what is written comes as text, line by
- * line. Nothing in here opens anything, asks for the time or needs Node. What cannot be loaded throws `FileError`.
+ * The entry point to tapes and their sidecars for pages, plug-ins and scripts: the operations of the commands without file access. A file
+ * is its bytes, in pieces of any size, and a path that messages repeat; output is text, line by line. Nothing in here opens a file, reads
+ * the time or needs Node. A file that cannot be loaded throws `FileError`.
  *
  * Integers are `bigint`, since numbers of events may be greater than a double holds, and free values are maps.
  */

@@ -1,11 +1,11 @@
-/** Chunks are not worth a buffer of their own below this size. */
+/** Smaller chunks do not get a buffer of their own. */
 const CAPACITY_MIN = 4096;
 
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Chunks put together in one buffer that grows by doubling. Each chunk kept on its own costs some 200 bytes of memory, however short it
- * is: a body of one megabyte in chunks of one byte took 300 MB. Bytes that come in one chunk are not copied.
+ * Chunks put together in one buffer that grows by doubling. A chunk kept on its own takes some 200 bytes of memory, however short it is: a
+ * body of one megabyte in chunks of one byte took 300 MB. Bytes that come in one chunk are not copied.
  */
 export class GrowingBytes {
   readonly #limit: number;
@@ -17,7 +17,7 @@ export class GrowingBytes {
     this.#limit = limit;
   }
 
-  /** How much memory is held. */
+  /** The size of the memory that is held. */
   get capacity(): number {
     return this.#buffer.length;
   }
@@ -51,8 +51,8 @@ export class GrowingBytes {
 const NEWLINE = 10;
 
 /**
- * The lines of a stream of bytes, without their newlines. Not `node:readline`: it also ends lines at characters that JSON allows inside a
- * text. What follows the last newline is a line as well, if there is anything.
+ * The lines of a stream of bytes, without their newlines. Not `node:readline`, which also ends lines at characters that JSON allows inside
+ * a text. Bytes behind the last newline are a line too.
  */
 export async function* byteLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = [];

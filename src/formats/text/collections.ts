@@ -5,7 +5,7 @@ export function addTo<K, V>(groups: Map<K, V[]>, key: K, value: V): void {
   else groups.set(key, [value]);
 }
 
-/** The first of `count` places where this holds, or `count`; where it holds, it holds for all that follow. */
+/** The first of `count` places where `holds` is true, or `count`; it must be true for all places after that. */
 export function lowerBound(count: number, holds: (at: number) => boolean): number {
   let low = 0;
   let high = count;

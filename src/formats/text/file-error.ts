@@ -28,7 +28,7 @@ export type FileErrorCode =
   | "file_changed"
   | "write_failed";
 
-/** Where and why: `line` counts every physical line from 1, `entry` the entries of a list, `declared` and `supported` are versions. */
+/** The place of an error: `line` counts every physical line from 1, `entry` the entries of a list, `declared` and `supported` are versions. */
 export interface FileErrorPlace {
   readonly line?: number;
   readonly entry?: number;
@@ -36,7 +36,7 @@ export interface FileErrorPlace {
   readonly supported?: number;
 }
 
-/** A tape or a sidecar that cannot be loaded, exported or written. The message is the one that scripts compare; `path` is as it was given. */
+/** A tape or a sidecar that cannot be loaded, exported or written. Scripts compare the message; `path` is as given. */
 export class FileError extends Error {
   override readonly name = "FileError";
   readonly code: FileErrorCode;

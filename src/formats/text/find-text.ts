@@ -1,9 +1,9 @@
-/** Up to so many characters `indexOf` takes time in proportion to the text, whatever is looked for. */
+/** Up to this length `indexOf` takes time in proportion to the text, whatever is searched. */
 const SHORT = 250;
 
 /**
- * Where a text holds another one, as `indexOf` tells it, in time proportional to both. `indexOf` skips by the last 250 characters of what it looks
- * for: in periodic texts it takes the product of both lengths, minutes for a megabyte.
+ * The place of one text in another, with the result of `indexOf`, in time proportional to both. `indexOf` skips by the last 250 characters
+ * of the searched text: in periodic texts it takes the product of both lengths, minutes for a megabyte.
  */
 export function findText(text: string, wanted: string, from = 0): number {
   if (wanted.length <= SHORT) return text.indexOf(wanted, from);
@@ -31,7 +31,7 @@ function bordersOf(wanted: string): Int32Array {
   return borders;
 }
 
-/** How much of the beginning is matched after one more character. */
+/** The length of the beginning that is matched after one more character. */
 function extended(wanted: string, borders: Int32Array, before: number, character: number): number {
   let matched = before;
   while (matched > 0 && wanted.charCodeAt(matched) !== character) matched = borders[matched - 1] ?? 0;

@@ -4,7 +4,7 @@ const AT_START = new RegExp(`^[${SPACE}]+`);
 const AT_END = new RegExp(`[${SPACE}]+$`);
 
 export function trimSpace(text: string): string {
-  // Most lines have none, and a pattern that is anchored at the end tries every place of a long line.
+  // Most lines end without white space, and a pattern that is anchored at the end tries every place of a long line.
   const last = text.charCodeAt(text.length - 1);
   const start = text.replace(AT_START, "");
   return last > 0x20 && last < 0x7f ? start : trimEnd(start);
@@ -17,12 +17,12 @@ function trimEnd(text: string): string {
 }
 
 /**
- * The lines of a UTF-8 file that arrives in pieces: cut at LF, one CR directly before it goes with it, and no other character ends a
- * line. A byte-order mark is content. Throws a `TypeError` at the first bytes that are not UTF-8.
+ * The lines of a UTF-8 file that arrives in pieces: a line ends at LF, with one CR directly before it, and at no other character. A
+ * byte-order mark is content. Throws a `TypeError` at the first bytes that are not UTF-8.
  */
 export class TextLines {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  /** Of the line that has not ended yet. */
+  /** Parts of the line that has not ended yet. */
   #parts: string[] = [];
 
   /** The lines that this piece completes. */
@@ -30,7 +30,7 @@ export class TextLines {
     return this.#cut(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** What follows the last LF, if there is anything. */
+  /** The text after the last LF, if there is any. */
   end(): string[] {
     const lines = this.#cut(this.#decoder.decode());
     const last = this.#parts.join("");
@@ -66,9 +66,9 @@ export interface LineReader {
 export type Bytes = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /**
- * Feeds a file to a reader. A file that is not UTF-8 is unreadable as a whole, so the error of a line is reported after the
- * rest of the file was read. `unreadable` makes the error for that, for pieces that fail to arrive, and for a line that is
- * longer than a string can be.
+ * Feeds a file to a reader. A file that is not UTF-8 is unreadable as a whole, so the error of a line is reported after the rest of the
+ * file was read. `unreadable` makes the error for such a file, for pieces that fail to arrive, and for a line that is longer than a string
+ * can be.
  */
 export async function loadLines(
   bytes: Bytes,
@@ -95,7 +95,7 @@ function decoded(lines: () => string[], unreadable: (reason: string) => Error): 
   try {
     return lines();
   } catch (error) {
-    // Anything else is a line that is longer than a string can be.
+    // Any other error is about a line that is longer than a string can be.
     throw unreadable(error instanceof TypeError ? "stream did not contain valid UTF-8" : reasonOf(error));
   }
 }
@@ -109,7 +109,7 @@ const CARRIAGE_RETURN = 13;
 
 /** Reads whole lines of a file, in order. Throws at the first invalid one. */
 export interface LinesReader {
-  /** The lines in `bytes` before `end`, each with its line feed. The bytes are UTF-8, and other ones the next time. */
+  /** The lines in `bytes` before `end`, each with its line feed. The bytes are UTF-8; the buffer is reused for the next lines. */
   lines(bytes: Uint8Array, end: number): void;
   end(): void;
 }
@@ -120,8 +120,8 @@ export interface LoadOptions {
 }
 
 /**
- * Feeds a file to a reader of bytes. A file that is not UTF-8 is unreadable as a whole, so the error of a line is reported after
- * the rest of the file was read. `unreadable` makes the error for that, and for pieces that fail to arrive.
+ * Feeds a file to a reader of bytes. A file that is not UTF-8 is unreadable as a whole, so the error of a line is reported after the rest
+ * of the file was read. `unreadable` makes the error for such a file, and for pieces that fail to arrive.
  */
 export async function loadWindows(
   bytes: Bytes,
@@ -155,12 +155,12 @@ export async function loadWindows(
   reader.end();
 }
 
-/** Bytes that have arrived and were not used yet. They are copied to one place, so that a line is never in two. */
+/** Bytes that have arrived and were not used yet, copied to one buffer, so that a line is never in two. */
 class LineWindow {
   bytes = new Uint8Array(1 << 16);
   #used = 0;
 
-  /** Where the whole lines end. */
+  /** Returns the end of the whole lines. */
   take(piece: Uint8Array): number {
     this.#makeRoom(piece.length);
     this.bytes.set(piece, this.#used);
@@ -170,7 +170,7 @@ class LineWindow {
     return end;
   }
 
-  /** The last line need not have a line feed; it gets one. */
+  /** The last line gets the line feed that it may lack. */
   end(): number {
     if (this.#used === 0) return 0;
     this.#makeRoom(1);
@@ -193,7 +193,7 @@ class LineWindow {
 
 const SLICE_BYTES = 1 << 20;
 
-/** In slices, since a string may be shorter than a line. */
+/** In slices, since the longest string may be shorter than a line. */
 function decodes(bytes: Uint8Array): boolean {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
@@ -207,7 +207,7 @@ function decodes(bytes: Uint8Array): boolean {
   }
 }
 
-/** Longer than a string can be. */
+/** A line that is longer than a string can be. */
 class LineTooLong extends Error {
   override readonly name = "LineTooLong";
 }

@@ -10,12 +10,12 @@ export interface UnifiedDiff {
 const CONTEXT = 3;
 
 /**
- * More differences than this are not searched for the shortest way: the work grows with their square. What differs is then one block
- * that is taken out and one that is put in, which is true as well.
+ * Beyond this number of differences the shortest edit is not searched, since the work grows with their square. The differing part is then
+ * one block that is removed and one that is added, which is correct as well.
  */
 export const EDITS_MAX = 1000;
 
-/** How one text became another, line by line. A line ends with LF; a CR before it belongs to the line. */
+/** The changes from one text to another, line by line. A line ends with LF; a CR before it belongs to the line. */
 export function unifiedDiff(
   before: string,
   after: string,
@@ -29,14 +29,14 @@ export function unifiedDiff(
 }
 
 interface Hunk {
-  /** The numbers of its first lines, from 1. */
+  /** The numbers of the first lines, from 1. */
   readonly oldStart: number;
   readonly newStart: number;
   /** Each with its sign. */
   readonly lines: readonly string[];
 }
 
-/** All between the first and the last difference, as one change. */
+/** Everything between the first and the last difference, as one change. */
 function oneHunk(before: string, after: string): Hunk {
   const [old, young] = [linesOf(before), linesOf(after)];
   const most = Math.min(old.length, young.length);
