@@ -40,7 +40,7 @@ export const generated = [
   },
   {
     path: "docs/events.md",
-    make: async (load) => (await load("protocol/event-reference")).eventReference(),
+    make: async (load) => (await load("http/documents/event-reference")).eventReference(),
   },
   {
     path: "docs/cli.md",

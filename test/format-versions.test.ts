@@ -5,7 +5,7 @@ import { BUNDLE_VERSION } from "../src/formats/tapes/bundle.ts";
 import { PROCESS_TAPE_VERSION } from "../src/formats/tapes/process-tape.ts";
 import { SIDECAR_VERSION } from "../src/formats/tapes/sidecar/sidecar.ts";
 import { TAPE_VERSION } from "../src/formats/tapes/tape.ts";
-import { BASELINE_FILE_VERSION } from "../src/protocol/evals/baseline-file.ts";
+import { BASELINE_FILE_VERSION } from "../src/protocol/evals/baselines.ts";
 import { JUDGE_INPUT_VERSION } from "../src/protocol/evals/judge-api.ts";
 import { JUDGMENT_VERSION } from "../src/protocol/judgments/judgment-file.ts";
 import { BACKUP_FORMAT } from "../src/store/backup/backup.ts";

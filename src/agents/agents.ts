@@ -1,4 +1,4 @@
-import type { MemoryEntry } from "../protocol/agents/memory.ts";
+import type { MemoryEntry } from "../protocol/agents/api.ts";
 import type { ModelClass } from "../protocol/evals/eval-suite.ts";
 import type { Owner, Visibility } from "../protocol/identity/identity.ts";
 import type { Binding } from "./binding.ts";

@@ -1,4 +1,4 @@
-import type { MemoryEntry } from "../protocol/agents/memory.ts";
+import type { MemoryEntry } from "../protocol/agents/api.ts";
 import type { ToolSurface } from "./tool-surface.ts";
 
 /** How an agent is called: a model, a program, an endpoint, or a script. One call is one turn of the agent at one task. */

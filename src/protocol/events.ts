@@ -1,14 +1,12 @@
-import { ENVELOPE_EVENTS } from "./agents/envelope-events.ts";
-import { AGENT_EVENTS } from "./agents/events.ts";
+import { AGENT_EVENTS, ENVELOPE_EVENTS } from "./agents/events.ts";
 import { EVAL_EVENTS } from "./evals/events.ts";
 import { GATE_EVENTS } from "./gates/events.ts";
 import { Owner } from "./identity/identity.ts";
 import { DEPLOYMENT_EVENTS } from "./promotion/events.ts";
-import { DRAIN_POLICIES } from "./runs/drain-policy.ts";
-import { FORK_EVENTS } from "./runs/fork-events.ts";
-import { NODE_EVENTS } from "./runs/node-events.ts";
-import { ORCHESTRATOR_EVENTS } from "./runs/orchestrator-events.ts";
-import { RunErrorShape } from "./runs/run-error.ts";
+import { FORK_EVENTS, NODE_EVENTS } from "./runs/events.ts";
+import { ORCHESTRATOR_EVENTS } from "./runs/orchestrator.ts";
+import { RunErrorShape } from "./runs/run-errors.ts";
+import { DRAIN_POLICIES } from "./runs/run-status.ts";
 import {
   Count,
   closed,
@@ -32,7 +30,7 @@ export const ENGINE_VERSION = 2;
 
 const Text = Type.String();
 
-export { DRAIN_POLICIES, type DrainPolicy } from "./runs/drain-policy.ts";
+export { DRAIN_POLICIES, type DrainPolicy } from "./runs/run-status.ts";
 
 export const RunError = RunErrorShape;
 export type RunError = RunErrorShape;

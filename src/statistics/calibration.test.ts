@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CalibrationReport } from "../protocol/evals/judge-calibration.ts";
+import { CalibrationReport } from "../protocol/evals/judge-certificate-api.ts";
 import { matches } from "../protocol/schema.ts";
 import { pick, randomFrom } from "../testing/random-workflow.ts";
 import { calibrationReport, type JudgedItem } from "./calibration.ts";

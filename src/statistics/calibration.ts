@@ -1,5 +1,5 @@
 import { validationError } from "../protocol/errors.ts";
-import type { CalibrationReport, JudgeKappa, LabelFigures } from "../protocol/evals/judge-calibration.ts";
+import type { CalibrationReport, JudgeKappa, LabelFigures } from "../protocol/evals/judge-certificate-api.ts";
 import { cohenKappa } from "./agreement.ts";
 import { indexScale, percentiles, Random, RESAMPLES } from "./bootstrap.ts";
 import { share } from "./rates.ts";

@@ -11,7 +11,7 @@ import { evalNode } from "../evals/run/eval-node.ts";
 import type { EvalServices } from "../evals/run/eval-run.ts";
 import type { EvalTask } from "../protocol/evals/eval-suite.ts";
 import type { Condition, DeploymentTransition } from "../protocol/promotion/api.ts";
-import type { PromotionRules } from "../protocol/promotion/promotion-policy.ts";
+import type { PromotionRules } from "../protocol/promotion/api.ts";
 import type { Store } from "../store/port/store.ts";
 import { engineOn, until } from "./engine.ts";
 import { AGENT_ID, agentOf, agentsOf, EVAL_SETTINGS, echo, goldenTask, suiteOf } from "./eval-bench.ts";

@@ -3,7 +3,7 @@ import { quotesOf } from "../evals/report/quotes.ts";
 import type { TrialResult } from "../evals/run/task-result.ts";
 import type { EvalOutcome } from "../formats/evals/eval-outcome.ts";
 import { EvalReport } from "../protocol/evals/api.ts";
-import { EvalEntry } from "../protocol/evals/eval-baseline.ts";
+import { EvalEntry } from "../protocol/evals/baselines.ts";
 import { parse } from "../protocol/schema.ts";
 import { aggregate } from "../statistics/aggregate.ts";
 import { compare } from "../statistics/comparison.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { SendExternalEventRequest } from "../protocol/gates/external-event-api.ts";
+import type { SendExternalEventRequest } from "../protocol/gates/api.ts";
 import type { Run } from "../protocol/runs/run.ts";
 import type { WorkflowDefinition } from "../protocol/workflows/workflow.ts";
 import type { Store } from "../store/port/store.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { parse } from "../protocol/schema.ts";
-import { PastRows, type PushSidecarRequest, PushSidecarResponse } from "../protocol/tapes/sidecar-api.ts";
+import { PastRows, type PushSidecarRequest, PushSidecarResponse } from "../protocol/tapes/api.ts";
 import type { TestHost } from "./host.ts";
 
 type Headers = Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { scopeFor } from "../agents/memory/agent-memory.ts";
 import { evalNode } from "../evals/run/eval-node.ts";
 import type { EvalServices } from "../evals/run/eval-run.ts";
 import type { AgentEvalSuite } from "../protocol/evals/eval-suite.ts";
-import { AddedTask, TaskLinkPage } from "../protocol/evals/suite-growth.ts";
+import { AddedTask, TaskLinkPage } from "../protocol/evals/suite-api.ts";
 import { isTerminal } from "../protocol/runs/run-status.ts";
 import { parse } from "../protocol/schema.ts";
 import { agentHost } from "./agent-nodes.ts";

@@ -4,7 +4,7 @@ import { sha256 } from "../../formats/text/sha256.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { own } from "../../protocol/own.ts";
 import type { Condition, DeploymentTransition } from "../../protocol/promotion/api.ts";
-import type { PolicyGate, PolicyRule } from "../../protocol/promotion/promotion-policy.ts";
+import type { PolicyGate, PolicyRule } from "../../protocol/promotion/api.ts";
 import { startersOf } from "../../protocol/runs/forked-from.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { type Approval, approvalCondition, approvalIn, gateIdOf } from "./approval.ts";

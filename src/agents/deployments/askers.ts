@@ -3,7 +3,7 @@ import { pauses } from "../../engine/worker/pauses.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isApproval } from "../../protocol/gates/gate-rules.ts";
 import type { DeploymentTransition } from "../../protocol/promotion/api.ts";
-import type { PolicyGate } from "../../protocol/promotion/promotion-policy.ts";
+import type { PolicyGate } from "../../protocol/promotion/api.ts";
 import { startersOf } from "../../protocol/runs/forked-from.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";

@@ -10,7 +10,7 @@ import { defined } from "../../protocol/defined.ts";
 import type { EventDraft, RunError, RunEvent } from "../../protocol/events.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { Condition, DeploymentTransition } from "../../protocol/promotion/api.ts";
-import type { PolicyRule } from "../../protocol/promotion/promotion-policy.ts";
+import type { PolicyRule } from "../../protocol/promotion/api.ts";
 import { nodeOf, type Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { RunWrite, Unit } from "../../store/port/store.ts";

@@ -3,7 +3,7 @@ import type { EffectNodeType } from "../../engine/worker/node-type.ts";
 import { makePlan, type Plan } from "../../engine/workflows/decide/plan.ts";
 import { definitionHash } from "../../engine/workflows/plans.ts";
 import { DEPLOYMENT_WORKFLOW_ID } from "../../protocol/promotion/api.ts";
-import type { PolicyGate } from "../../protocol/promotion/promotion-policy.ts";
+import type { PolicyGate } from "../../protocol/promotion/api.ts";
 import { Type } from "../../protocol/schema.ts";
 import type { WorkflowDefinition, WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import type { WorkflowWrite } from "../../store/port/store.ts";

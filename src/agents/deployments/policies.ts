@@ -14,7 +14,7 @@ import {
   type PromotionPolicies,
   PromotionPolicy,
   type PromotionRules,
-} from "../../protocol/promotion/promotion-policy.ts";
+} from "../../protocol/promotion/api.ts";
 import { matches } from "../../protocol/schema.ts";
 import type { Document } from "../../store/port/documents.ts";
 import type { EvidenceReader } from "./evidence.ts";

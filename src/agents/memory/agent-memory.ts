@@ -1,5 +1,5 @@
 import type { SideWrites } from "../../engine/worker/node-type.ts";
-import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { MemoryEntry } from "../../protocol/agents/api.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { Owner } from "../../protocol/identity/identity.ts";

@@ -1,6 +1,6 @@
 import { allDocuments } from "../../engine/shared/all-documents.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
-import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { MemoryEntry } from "../../protocol/agents/api.ts";
 import { defined } from "../../protocol/defined.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";

@@ -1,5 +1,5 @@
 import { sha256 } from "../../formats/text/sha256.ts";
-import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { MemoryEntry } from "../../protocol/agents/api.ts";
 import type { Document, DocumentId } from "../../store/port/documents.ts";
 
 /** The boundary of memories: the reference alone, with another tenant or workspace, finds nothing. */

@@ -1,4 +1,4 @@
-import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { MemoryEntry } from "../../protocol/agents/api.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { closed, firstProblem, matches, Type } from "../../protocol/schema.ts";

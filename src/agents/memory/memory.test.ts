@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MemoryEntry } from "../../protocol/agents/memory.ts";
+import { MemoryEntry } from "../../protocol/agents/api.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import { matches } from "../../protocol/schema.ts";
 import { agentHost } from "../../testing/agent-nodes.ts";

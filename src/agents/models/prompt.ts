@@ -1,6 +1,6 @@
 import { parsedJson } from "../../formats/json/check-json.ts";
 import { unfenced } from "../../formats/text/find-text.ts";
-import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { MemoryEntry } from "../../protocol/agents/api.ts";
 import type { Format } from "./model-settings.ts";
 
 /** The system prompt, with the instructions to the model about the form of its answer. */

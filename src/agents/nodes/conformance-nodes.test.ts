@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { resolveInterrupt } from "../../engine/gates/resolve-interrupt.ts";
-import { MemoryEntry } from "../../protocol/agents/memory.ts";
+import { MemoryEntry } from "../../protocol/agents/api.ts";
 import { EVENTS, type RunEventDoc } from "../../protocol/events.ts";
 import { matches } from "../../protocol/schema.ts";
 import { agentHost } from "../../testing/agent-nodes.ts";

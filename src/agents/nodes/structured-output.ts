@@ -7,7 +7,7 @@ import {
   ENVELOPE_ATTEMPTS,
   type EnvelopeFlaw,
   TRUNCATION_BUDGET_MULTIPLIER,
-} from "../../protocol/agents/envelope-events.ts";
+} from "../../protocol/agents/events.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { RunErrorCode } from "../../protocol/runs/run-errors.ts";

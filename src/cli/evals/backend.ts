@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import type { UsableSuite } from "../../evals/suite/load-suite.ts";
 import { refText } from "../../evals/suite/suite-ref.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
-import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
+import type { EvalEntry } from "../../protocol/evals/baselines.ts";
 import { type Client, type ClientSettings, connect } from "../client/client.ts";
 import { printable } from "../output/printable.ts";
 import type { Call, Flags } from "../program/command.ts";

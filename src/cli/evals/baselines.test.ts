@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { baselineFileOf, baselineFileText } from "../../formats/evals/baseline-file.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
-import { BaselineFile } from "../../protocol/evals/baseline-file.ts";
+import { BaselineFile } from "../../protocol/evals/baselines.ts";
 import { parse } from "../../protocol/schema.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { AGENT_ID, echo } from "../../testing/eval-bench.ts";

@@ -1,7 +1,7 @@
 import { figure, importedMark, taskState } from "../../formats/evals/eval-outcome.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import type { EvalReport } from "../../protocol/evals/api.ts";
-import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
+import type { BaselineFile } from "../../protocol/evals/baselines.ts";
 import type { Comparison, Verdict } from "../../protocol/evals/eval-statistics.ts";
 import { compare } from "../../statistics/comparison.ts";
 import type { TaskResult as ComparedTask } from "../../statistics/pair-tasks.ts";

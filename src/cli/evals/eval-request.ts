@@ -2,7 +2,7 @@ import { closestTo } from "../../protocol/closest-to.ts";
 import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import { type EvalConfigurable, REASONING_VERBOSITIES } from "../../protocol/evals/api.ts";
-import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
+import type { BaselineFile } from "../../protocol/evals/baselines.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import { EVAL_MODES, type EvalMode } from "../../protocol/evals/eval-suite.ts";
 import type { Client } from "../client/client.ts";

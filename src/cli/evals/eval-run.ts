@@ -4,7 +4,7 @@ import { parseSuiteRef, refText } from "../../evals/suite/suite-ref.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import type { EvalConfigurable } from "../../protocol/evals/api.ts";
-import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
+import type { BaselineFile } from "../../protocol/evals/baselines.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Client } from "../client/client.ts";
 import type { Call } from "../program/command.ts";

@@ -1,7 +1,7 @@
 import { type Difference, differenceLines } from "../../evals/score/difference.ts";
 import { figure } from "../../formats/evals/eval-outcome.ts";
 import { unusableInput } from "../../protocol/errors.ts";
-import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
+import type { EvalEntry } from "../../protocol/evals/baselines.ts";
 import type { EvalTaskBodies, EvalTrialBody, ToolCallBody } from "../../protocol/evals/eval-task-bodies.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";

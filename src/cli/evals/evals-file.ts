@@ -3,7 +3,7 @@ import { parseSuiteRef } from "../../evals/suite/suite-ref.ts";
 import { type Answer, answerOf, callAt, type InProcessFetch } from "../../http/in-process.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { EVAL_WORKFLOW_ID } from "../../protocol/evals/api.ts";
-import type { BaselinePage, EvalPage } from "../../protocol/evals/eval-baseline.ts";
+import type { BaselinePage, EvalPage } from "../../protocol/evals/baselines.ts";
 import { CALIBRATION_WORKFLOW_ID } from "../../protocol/evals/judge-certificate-api.ts";
 import type { OperationId } from "../../protocol/operations.ts";
 import type { Store } from "../../store/port/store.ts";

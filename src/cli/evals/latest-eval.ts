@@ -1,5 +1,5 @@
 import { unusableInput } from "../../protocol/errors.ts";
-import type { EvalListQuery } from "../../protocol/evals/eval-baseline.ts";
+import type { EvalListQuery } from "../../protocol/evals/baselines.ts";
 import type { Client } from "../client/client.ts";
 
 /** Stands for the newest evaluation wherever the id of one is taken. */

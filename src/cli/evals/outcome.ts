@@ -11,7 +11,7 @@ import { FileError } from "../../formats/text/file-error.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
 import type { EvalReport } from "../../protocol/evals/api.ts";
-import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
+import type { EvalEntry } from "../../protocol/evals/baselines.ts";
 import type { Comparison } from "../../protocol/evals/eval-statistics.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Client } from "../client/client.ts";

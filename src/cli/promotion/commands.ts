@@ -1,4 +1,4 @@
-import { CHANNELS } from "../../protocol/promotion/deployment-channels.ts";
+import { CHANNELS } from "../../protocol/promotion/api.ts";
 import { type AnyCommand, choice, command, integer, list, text, toggle } from "../program/command.ts";
 
 const AGENT = { name: "AGENT", summary: "The id of an agent, like local.acme.triage." } as const;

@@ -1,6 +1,6 @@
 import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";
-import type { PolicyRule, PromotionPolicy } from "../../protocol/promotion/promotion-policy.ts";
+import type { PolicyRule, PromotionPolicy } from "../../protocol/promotion/api.ts";
 import { connect } from "../client/client.ts";
 import { type JsonObject, jsonObject, readText, split } from "../files/arguments.ts";
 import { formatDuration } from "../output/amount.ts";

@@ -1,6 +1,6 @@
 import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";
-import type { SendExternalEventRequest } from "../../protocol/gates/external-event-api.ts";
+import type { SendExternalEventRequest } from "../../protocol/gates/api.ts";
 import { connect } from "../client/client.ts";
 import { assignments, jsonValue } from "../files/arguments.ts";
 import { printable } from "../output/printable.ts";

@@ -1,6 +1,6 @@
 import { defined } from "../../protocol/defined.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
-import type { AddedTask, AddFromRequest } from "../../protocol/evals/suite-growth.ts";
+import type { AddedTask, AddFromRequest } from "../../protocol/evals/suite-api.ts";
 import { withBackend } from "../evals/backend.ts";
 import { evalNamed } from "../evals/latest-eval.ts";
 import { formatCount } from "../output/amount.ts";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { isSuiteRef } from "../../evals/suite/suite-ref.ts";
 import { unusableInput } from "../../protocol/errors.ts";
-import type { Proof } from "../../protocol/evals/suite-growth.ts";
+import type { Proof } from "../../protocol/evals/suite-api.ts";
 import { withFileLock } from "../files/file-lock.ts";
 import { writeWhole } from "../files/write-file.ts";
 import type { Paint } from "../output/io.ts";

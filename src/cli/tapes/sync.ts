@@ -5,7 +5,7 @@ import { sidecarUnreadable } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import { fileLines, fileText, readRowLines } from "../../formats/tapes/sidecar/row-lines.ts";
 import { readTapeFacts } from "../../formats/tapes/tape-facts.ts";
 import { unusableInput } from "../../protocol/errors.ts";
-import type { PastRows, PushSidecarResponse, RowChange } from "../../protocol/tapes/sidecar-api.ts";
+import type { PastRows, PushSidecarResponse, RowChange } from "../../protocol/tapes/api.ts";
 import { MAX_SIDECAR_ROWS } from "../../protocol/words.ts";
 import { type Client, connect } from "../client/client.ts";
 import { withFileLock } from "../files/file-lock.ts";

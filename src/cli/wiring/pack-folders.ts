@@ -10,7 +10,7 @@ import { EVERYWHERE } from "../../agents/registry/stored-agents.ts";
 import type { Host } from "../../engine/host.ts";
 import { packSuites } from "../../evals/suite/suite-store.ts";
 import { discoveredOf, discoveryDocument } from "../../http/documents/discovery.ts";
-import { advertises } from "../../protocol/advertised.ts";
+import { advertises } from "../../protocol/discovery.ts";
 import type { AuditDraft } from "../../protocol/audit/audit.ts";
 import { AppError, type ErrorCode, unusableInput } from "../../protocol/errors.ts";
 import { printable } from "../output/printable.ts";

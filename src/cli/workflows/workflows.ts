@@ -1,4 +1,4 @@
-import type { RegisterWorkflowResponse } from "../../protocol/workflows/api.ts";
+import type { RegisterWorkflowResponse } from "../../protocol/workflows/workflow.ts";
 import { connect } from "../client/client.ts";
 import { readText } from "../files/arguments.ts";
 import { printable } from "../output/printable.ts";

@@ -2,7 +2,7 @@ import { correlationIdOf } from "../../formats/gates/gate-digest.ts";
 import type { AuditDraft } from "../../protocol/audit/audit.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { SendExternalEventRequest } from "../../protocol/gates/external-event-api.ts";
+import type { SendExternalEventRequest } from "../../protocol/gates/api.ts";
 import { type Caller, visibilityOf } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { Secret } from "../../protocol/runs/sensitive.ts";

@@ -1,7 +1,7 @@
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { RunEvent } from "../../protocol/events.ts";
-import type { ExternalEventDelivered, ExternalEventHeld } from "../../protocol/gates/external-event-api.ts";
+import type { ExternalEventDelivered, ExternalEventHeld } from "../../protocol/gates/api.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { ExternalEventKey, ExternalEventRecord } from "../../store/port/gates.ts";

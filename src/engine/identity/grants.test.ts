@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.ts";
-import type { SetPrincipalRequest } from "../../protocol/identity/role-api.ts";
-import type { CreateKeyRequest } from "../../protocol/runs/api.ts";
+import type { SetPrincipalRequest } from "../../protocol/identity/api.ts";
+import type { CreateKeyRequest } from "../../protocol/identity/api.ts";
 import type { RoleBinding, Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { hostAt } from "../../testing/moving-clock.ts";

@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { type EventDraft, endsRun, type RunEvent } from "../../protocol/events.ts";
-import type { DivergenceKind } from "../../protocol/runs/fork-events.ts";
+import type { DivergenceKind } from "../../protocol/runs/events.ts";
 
 /** Members of an error that are written for people. What a node came to is its code, and whether another attempt may help. */
 const TEXTS: ReadonlySet<string> = new Set(["message", "details"]);

@@ -1,5 +1,5 @@
 import { type EventType, endsRun, type RunError, type RunEvent } from "../../protocol/events.ts";
-import { CHAIN_EVENT } from "../../protocol/runs/orchestrator-events.ts";
+import { CHAIN_EVENT } from "../../protocol/runs/orchestrator.ts";
 import { COMPUTED } from "../runs/decide/beginnings.ts";
 
 /** Ends that nothing in the workflow leads to: time was over, or the host could not go on. */

@@ -2,7 +2,7 @@ import { currentSidecar } from "../../formats/tapes/sidecar/merge.ts";
 import { fileLines } from "../../formats/tapes/sidecar/row-lines.ts";
 import { printSidecarHeader, SIDECAR_VERSION } from "../../formats/tapes/sidecar/sidecar.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
-import type { PastRows } from "../../protocol/tapes/sidecar-api.ts";
+import type { PastRows } from "../../protocol/tapes/api.ts";
 import type { Host } from "../host.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
 import { judgedRows } from "./judged-rows.ts";

@@ -1,4 +1,4 @@
-import { MAX_ROW_CHANGES, type PushSidecarResponse, type RowChange } from "../../protocol/tapes/sidecar-api.ts";
+import { MAX_ROW_CHANGES, type PushSidecarResponse, type RowChange } from "../../protocol/tapes/api.ts";
 import type { JudgedRow } from "./judged-rows.ts";
 import type { Draft } from "./push-drafts.ts";
 import type { PushPlan } from "./push-plan.ts";

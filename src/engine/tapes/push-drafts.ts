@@ -7,7 +7,7 @@ import { defined } from "../../protocol/defined.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";
 import type { Target } from "../../protocol/judgments/annotation.ts";
-import { MAX_ROW_CHARACTERS } from "../../protocol/tapes/sidecar-api.ts";
+import { MAX_ROW_CHARACTERS } from "../../protocol/tapes/api.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import type { TargetEvent } from "../judgments/decide/annotate.ts";
 import { isMadeHere, mayReplace } from "../judgments/may-replace.ts";

@@ -11,7 +11,7 @@ import {
   MAX_SIDECAR_ROWS,
   type PushSidecarRequest,
   type PushSidecarResponse,
-} from "../../protocol/tapes/sidecar-api.ts";
+} from "../../protocol/tapes/api.ts";
 import { type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";

@@ -1,4 +1,4 @@
-import type { RowChange } from "../../protocol/tapes/sidecar-api.ts";
+import type { RowChange } from "../../protocol/tapes/api.ts";
 import type { AnnotationWrite } from "../../store/port/judgments.ts";
 import type { IdempotencyOutcome, Unit } from "../../store/port/store.ts";
 import { auditDraft } from "../execute.ts";

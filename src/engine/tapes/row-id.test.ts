@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isId, timeOfId } from "../../protocol/id.ts";
-import { MAX_SIDECAR_ROWS } from "../../protocol/tapes/sidecar-api.ts";
+import { MAX_SIDECAR_ROWS } from "../../protocol/tapes/api.ts";
 import { isSameRow, rowAnnotationId } from "./row-id.ts";
 
 const RUN = "run-01k2v6w0d9q3c5x7m8n4p2r1st";

@@ -3,7 +3,7 @@ import { defined } from "../../protocol/defined.ts";
 import type { EventDraft, PayloadOf, RunEvent } from "../../protocol/events.ts";
 import { pinsAgain } from "../../protocol/evolve/agent.ts";
 import { own } from "../../protocol/own.ts";
-import type { CHAIN_EVENT } from "../../protocol/runs/orchestrator-events.ts";
+import type { CHAIN_EVENT } from "../../protocol/runs/orchestrator.ts";
 import { activeNodes, type NodeState, nodeOf, type Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RunEventDoc } from "../../protocol/events.ts";
-import { CHAIN_EVENT } from "../../protocol/runs/orchestrator-events.ts";
+import { CHAIN_EVENT } from "../../protocol/runs/orchestrator.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { ADA, begin, engineOn, logOf, register, until } from "../../testing/engine.ts";
 import { accept, childOf, childrenOf, expectSound, GATE } from "../../testing/family.ts";

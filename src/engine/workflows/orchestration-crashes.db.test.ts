@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CHAIN_EVENT } from "../../protocol/runs/orchestrator-events.ts";
+import { CHAIN_EVENT } from "../../protocol/runs/orchestrator.ts";
 import type { Store } from "../../store/port/store.ts";
 import { BOTH_STORES } from "../../testing/both-stores.ts";
 import { dyingAt } from "../../testing/dying-store.ts";

@@ -1,6 +1,6 @@
 import { defined } from "../../protocol/defined.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
-import type { RegisterWorkflowResponse } from "../../protocol/workflows/api.ts";
+import type { RegisterWorkflowResponse } from "../../protocol/workflows/workflow.ts";
 import type { DocumentWrite } from "../../store/port/documents.ts";
 import { HOST_WIDE, type WorkflowWrite } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";

@@ -7,7 +7,7 @@ import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { EVAL_WORKFLOW_ID } from "../../protocol/evals/api.ts";
 import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
-import type { AddedTask, AddFromRequest, TaskLink } from "../../protocol/evals/suite-growth.ts";
+import type { AddedTask, AddFromRequest, TaskLink } from "../../protocol/evals/suite-api.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";

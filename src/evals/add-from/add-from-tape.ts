@@ -1,7 +1,7 @@
 import type { Host } from "../../engine/host.ts";
 import { AppError, validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite, EvalTask } from "../../protocol/evals/eval-suite.ts";
-import type { Proof } from "../../protocol/evals/suite-growth.ts";
+import type { Proof } from "../../protocol/evals/suite-api.ts";
 import { FIRST_VERSION, type Grown, growSuite, newSuite, nextVersion, type TaskDraft } from "./grow-suite.ts";
 import { proveConfirmed, proveTask } from "./prove-task.ts";
 import type { LeftOutStep, TapeTask, TapeTasks } from "./tape-tasks.ts";

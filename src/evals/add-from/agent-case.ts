@@ -4,7 +4,7 @@ import { taskOf } from "../../agents/nodes/agent-node.ts";
 import type { Host } from "../../engine/host.ts";
 import { readLog } from "../../engine/runs/read-log.ts";
 import { resolveInputs } from "../../engine/workflows/decide/resolve-inputs.ts";
-import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { MemoryEntry } from "../../protocol/agents/api.ts";
 import { defined } from "../../protocol/defined.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { RunEvent } from "../../protocol/events.ts";

@@ -3,7 +3,7 @@ import type { Binding } from "../../agents/binding.ts";
 import type { Host } from "../../engine/host.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
-import type { Proof } from "../../protocol/evals/suite-growth.ts";
+import type { Proof } from "../../protocol/evals/suite-api.ts";
 import { Budget } from "../run/budget.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import type { EvalRun, EvalServices } from "../run/eval-run.ts";

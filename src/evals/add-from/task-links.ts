@@ -3,7 +3,7 @@ import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
-import type { TaskLink, TaskLinkPage, TaskLinkQuery } from "../../protocol/evals/suite-growth.ts";
+import type { TaskLink, TaskLinkPage, TaskLinkQuery } from "../../protocol/evals/suite-api.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
 import type { Store } from "../../store/port/store.ts";

@@ -3,7 +3,7 @@ import { defined } from "../../protocol/defined.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type { SuiteInfo } from "../../protocol/evals/suite-api.ts";
-import type { AddFromRequest } from "../../protocol/evals/suite-growth.ts";
+import type { AddFromRequest } from "../../protocol/evals/suite-api.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { evalPlanOf } from "../run/eval-plan.ts";

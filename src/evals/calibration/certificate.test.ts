@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { JudgeCertificate } from "../../protocol/evals/judge-calibration.ts";
+import { JudgeCertificate } from "../../protocol/evals/judge-certificate-api.ts";
 import { matches } from "../../protocol/schema.ts";
 import { calibrationReport, type JudgedItem } from "../../statistics/calibration.ts";
 import { sha256 } from "../../testing/builders.ts";

@@ -8,7 +8,7 @@ import {
   type CertificateHashes,
   type CertificateProblem,
   JudgeCertificate,
-} from "../../protocol/evals/judge-calibration.ts";
+} from "../../protocol/evals/judge-certificate-api.ts";
 import { CertificateRecord } from "../../protocol/evals/judge-certificate-api.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";

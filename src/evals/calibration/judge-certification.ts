@@ -2,7 +2,7 @@ import type { Host } from "../../engine/host.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { AgentEvalSuite, RubricCriterion } from "../../protocol/evals/eval-suite.ts";
-import type { CertificateProblem } from "../../protocol/evals/judge-calibration.ts";
+import type { CertificateProblem } from "../../protocol/evals/judge-certificate-api.ts";
 import {
   type CertificateBar,
   type CertificateRecord,

@@ -1,5 +1,5 @@
 import type { Usage } from "../../agents/binding.ts";
-import type { SafetyFinding } from "../../protocol/agents/safety-finding.ts";
+import type { SafetyFinding } from "../../protocol/agents/api.ts";
 import type { RubricCriterion } from "../../protocol/evals/eval-suite.ts";
 import type { JudgeFailureCode } from "../../protocol/evals/judge-api.ts";
 

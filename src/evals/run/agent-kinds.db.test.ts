@@ -8,7 +8,7 @@ import { readScript, scriptedBinding } from "../../agents/bindings/scripted.ts";
 import { toolGateway } from "../../agents/gateway/tool-gateway.ts";
 import { MODEL_DEFAULTS } from "../../agents/models/model-settings.ts";
 import type { Worker } from "../../engine/worker/worker.ts";
-import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { MemoryEntry } from "../../protocol/agents/api.ts";
 import type { EvalMode, Fixtures } from "../../protocol/evals/eval-suite.ts";
 import type { Store } from "../../store/port/store.ts";
 import { BOTH_STORES } from "../../testing/both-stores.ts";

@@ -4,14 +4,14 @@ import { baselineFileOf } from "../../formats/evals/baseline-file.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError, validationError } from "../../protocol/errors.ts";
 import type { EvalSummary } from "../../protocol/evals/api.ts";
-import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
+import type { BaselineFile } from "../../protocol/evals/baselines.ts";
 import {
   type BaselineListQuery,
   BaselineName,
   type BaselinePage,
   type EvalBaseline,
   type SetBaselineRequest,
-} from "../../protocol/evals/eval-baseline.ts";
+} from "../../protocol/evals/baselines.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import { isReplay } from "../../protocol/runs/forked-from.ts";
 import { matches } from "../../protocol/schema.ts";

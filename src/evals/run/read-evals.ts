@@ -5,7 +5,7 @@ import { fitting } from "../../engine/runs/read-run.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError, validationError } from "../../protocol/errors.ts";
 import { EVAL_WORKFLOW_ID, type EvalSummary } from "../../protocol/evals/api.ts";
-import type { EvalEntry, EvalListQuery, EvalPage } from "../../protocol/evals/eval-baseline.ts";
+import type { EvalEntry, EvalListQuery, EvalPage } from "../../protocol/evals/baselines.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { InstalledAgent } from "../../agents/agents.ts";
-import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { MemoryEntry } from "../../protocol/agents/api.ts";
 import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import { ADA, until } from "../../testing/engine.ts";
 import {

@@ -1,6 +1,6 @@
 import { allDocuments } from "../../engine/shared/all-documents.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
-import type { SafetyFinding } from "../../protocol/agents/safety-finding.ts";
+import type { SafetyFinding } from "../../protocol/agents/api.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
 import { isReplay } from "../../protocol/runs/forked-from.ts";

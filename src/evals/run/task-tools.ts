@@ -4,7 +4,7 @@ import { remembers } from "../../agents/memory/agent-memory.ts";
 import { READING_MEMORY, snapshotTools } from "../../agents/memory/memory-tools.ts";
 import { joined, type ToolSurface } from "../../agents/tool-surface.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
-import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { MemoryEntry } from "../../protocol/agents/api.ts";
 import type { Fixtures } from "../../protocol/evals/eval-suite.ts";
 import type { EvalRun } from "./eval-run.ts";
 

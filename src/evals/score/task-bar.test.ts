@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { SafetyFinding } from "../../protocol/agents/safety-finding.ts";
+import type { SafetyFinding } from "../../protocol/agents/api.ts";
 import { evalSuite, goldenTask, rubricTask } from "../../testing/suite-builders.ts";
 import { tasksOfModes } from "../run/chosen-modes.ts";
 import { DEFAULT_PASS_SCORE, rubricScore, taskBar, taskPasses } from "./task-bar.ts";

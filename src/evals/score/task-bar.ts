@@ -1,4 +1,4 @@
-import { isDisqualifying, type SafetyFinding } from "../../protocol/agents/safety-finding.ts";
+import { isDisqualifying, type SafetyFinding } from "../../protocol/agents/api.ts";
 import type { EvalTask, RubricCriterion, SuiteThresholds } from "../../protocol/evals/eval-suite.ts";
 
 /** The bar of a suite without `passScore`. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { BASELINE_FILE_VERSION, BASELINE_FORMAT, BaselineFile } from "../../protocol/evals/baseline-file.ts";
+import { BASELINE_FILE_VERSION, BASELINE_FORMAT, BaselineFile } from "../../protocol/evals/baselines.ts";
 import { firstProblem, matches } from "../../protocol/schema.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 

@@ -1,5 +1,5 @@
 import { EvalReport } from "../../protocol/evals/api.ts";
-import { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
+import { EvalEntry } from "../../protocol/evals/baselines.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 import { CONCLUSIONS, type EvalOutcome } from "./eval-outcome.ts";
 

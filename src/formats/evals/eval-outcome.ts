@@ -1,5 +1,5 @@
 import type { EvalNotRun, EvalReport, NotRunReason } from "../../protocol/evals/api.ts";
-import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
+import type { EvalEntry } from "../../protocol/evals/baselines.ts";
 
 export const CONCLUSIONS = ["passed", "failed", "not_configured", "unreachable", "no_verdict"] as const;
 

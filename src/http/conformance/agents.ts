@@ -7,7 +7,7 @@ import type { Host } from "../../engine/host.ts";
 import type { Authorizer } from "../../engine/identity/roles.ts";
 import { deleteWebhook, listWebhooks, registerWebhook } from "../../engine/webhooks/manage-webhooks.ts";
 import { llmCacheKey } from "../../formats/agents/llm-cache-key.ts";
-import { advertises } from "../../protocol/advertised.ts";
+import { advertises } from "../../protocol/discovery.ts";
 import type { Discovery } from "../../protocol/discovery.ts";
 import { AppError, validationError } from "../../protocol/errors.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";

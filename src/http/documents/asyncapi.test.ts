@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EVENTS } from "../../protocol/events.ts";
 import { INBOX_EVENTS } from "../../protocol/gates/inbox-api.ts";
-import { ANNOTATION_EVENTS } from "../../protocol/judgments/annotation-events.ts";
+import { ANNOTATION_EVENTS } from "../../protocol/judgments/annotation-api.ts";
 import { OPERATIONS } from "../../protocol/operations.ts";
 import { type TestHost, testHost } from "../../testing/host.ts";
 import { asyncApiDocument } from "./asyncapi.ts";

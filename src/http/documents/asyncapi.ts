@@ -1,7 +1,7 @@
 import { EVENTS, type EventType, type StreamTier } from "../../protocol/events.ts";
 import { INBOX_EVENTS } from "../../protocol/gates/inbox-api.ts";
 import { Annotation } from "../../protocol/judgments/annotation.ts";
-import { ANNOTATION_EVENTS } from "../../protocol/judgments/annotation-events.ts";
+import { ANNOTATION_EVENTS } from "../../protocol/judgments/annotation-api.ts";
 import { OPERATIONS } from "../../protocol/operations.ts";
 import { type JsonSchema, reference, referredSchemas, schemaOrReference } from "./named-schemas.ts";
 

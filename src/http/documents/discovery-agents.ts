@@ -2,13 +2,8 @@ import { MEMORY_DEFAULTS } from "../../agents/memory/memory-adapter.ts";
 import { SUMMARY_TOKENS } from "../../agents/message-stream.ts";
 import type { Host } from "../../engine/host.ts";
 import { servedModes } from "../../evals/run/chosen-modes.ts";
-import type { AgentSurfaces } from "../../protocol/agents/agent-surfaces.ts";
-import type { AgentsFamily } from "../../protocol/agents/agents-family.ts";
-import {
-  ENVELOPE_ATTEMPTS,
-  ENVELOPE_EVENTS,
-  TRUNCATION_BUDGET_MULTIPLIER,
-} from "../../protocol/agents/envelope-events.ts";
+import type { AgentSurfaces, AgentsFamily } from "../../protocol/agents/discovery.ts";
+import { ENVELOPE_ATTEMPTS, ENVELOPE_EVENTS, TRUNCATION_BUDGET_MULTIPLIER } from "../../protocol/agents/events.ts";
 import type { Discovery } from "../../protocol/discovery.ts";
 import { DEPLOYMENT_STATES, RESOLVED_CHANNELS } from "../../protocol/promotion/api.ts";
 import { MOCK_PROVIDERS } from "../../protocol/runs/mock-provider.ts";

@@ -2,17 +2,18 @@ import * as agent from "../../protocol/agents/api.ts";
 import { AuditAnomaly, AuditCheckpoint, AuditEntry, AuditVerifyResult } from "../../protocol/audit/audit.ts";
 import { Discovery } from "../../protocol/discovery.ts";
 import { EvalSummary } from "../../protocol/evals/api.ts";
-import { EvalBaseline, EvalEntry } from "../../protocol/evals/eval-baseline.ts";
+import { EvalBaseline, EvalEntry } from "../../protocol/evals/baselines.ts";
 import { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import * as suite from "../../protocol/evals/suite-api.ts";
 import { RunError, RunEventDoc } from "../../protocol/events.ts";
-import * as event from "../../protocol/gates/external-event-api.ts";
+import * as event from "../../protocol/gates/api.ts";
 import * as inbox from "../../protocol/gates/inbox-api.ts";
+import * as identity from "../../protocol/identity/api.ts";
 import { Owner } from "../../protocol/identity/identity.ts";
 import { Annotation, AnnotationList, CreateAnnotation, Signal } from "../../protocol/judgments/annotation.ts";
 import * as annotation from "../../protocol/judgments/annotation-api.ts";
 import * as deployment from "../../protocol/promotion/api.ts";
-import * as policy from "../../protocol/promotion/promotion-policy.ts";
+import * as policy from "../../protocol/promotion/api.ts";
 import { SchemaIndex } from "../../protocol/published-schemas.ts";
 import { AgreementFigures, QueueAgreement } from "../../protocol/queues/agreement-api.ts";
 import * as queue from "../../protocol/queues/api.ts";
@@ -24,7 +25,7 @@ import { RunSnapshot } from "../../protocol/runs/snapshot.ts";
 import type { TSchema } from "../../protocol/schema.ts";
 import * as tape from "../../protocol/tapes/api.ts";
 import * as webhook from "../../protocol/webhooks/api.ts";
-import * as definition from "../../protocol/workflows/api.ts";
+import * as definition from "../../protocol/workflows/workflow.ts";
 import * as workflow from "../../protocol/workflows/workflow.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -38,7 +39,7 @@ const PARTS = {
   RunSnapshot,
   RunEventDoc,
   ErrorEnvelope: api.ErrorEnvelope,
-  KeyInfo: api.KeyInfo,
+  KeyInfo: identity.KeyInfo,
   AuditEntry,
   AuditCheckpoint,
   AuditAnomaly,
@@ -91,10 +92,10 @@ const BODIES = {
   WorkflowDefinition: workflow.WorkflowDefinition,
   RegisterWorkflowResponse: definition.RegisterWorkflowResponse,
   ListWorkflowsResponse: definition.ListWorkflowsResponse,
-  CreateKeyRequest: api.CreateKeyRequest,
-  CreateKeyResponse: api.CreateKeyResponse,
-  ListKeysResponse: api.ListKeysResponse,
-  WhoAmIResponse: api.WhoAmIResponse,
+  CreateKeyRequest: identity.CreateKeyRequest,
+  CreateKeyResponse: identity.CreateKeyResponse,
+  ListKeysResponse: identity.ListKeysResponse,
+  WhoAmIResponse: identity.WhoAmIResponse,
   AuditVerifyResult,
   DeploymentTransition: deployment.DeploymentTransition,
   PromotionRules: policy.PromotionRules,

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from "../../protocol/errors.ts";
-import { EVENT_REPLAYED } from "../../protocol/gates/external-event-api.ts";
+import { EVENT_REPLAYED } from "../../protocol/gates/api.ts";
 import { errorWhenOff, type Operation } from "../../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../../protocol/operations.ts";
 import type { TSchema } from "../../protocol/schema.ts";

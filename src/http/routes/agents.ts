@@ -6,7 +6,7 @@ import { agentVersions, inventory, inventoryEntry } from "../../agents/registry/
 import { auditDraft } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { packSuites } from "../../evals/suite/suite-store.ts";
-import { advertises } from "../../protocol/advertised.ts";
+import { advertises } from "../../protocol/discovery.ts";
 import type { AGENT_OPERATIONS } from "../../protocol/agents/operations.ts";
 import { defined } from "../../protocol/defined.ts";
 import { validationError } from "../../protocol/errors.ts";

@@ -9,7 +9,7 @@ import { readFlagged } from "../../engine/judgments/flagged-runs.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { ResolveInterruptResponse } from "../../protocol/gates/api.ts";
-import { EVENT_REPLAYED } from "../../protocol/gates/external-event-api.ts";
+import { EVENT_REPLAYED } from "../../protocol/gates/api.ts";
 import type { GATE_OPERATIONS } from "../../protocol/gates/operations.ts";
 import { type HandlerOf, type HandlersOf, recordedReply } from "../pipeline/handler.ts";
 import { checkedKey, digestOf, oncePerKey, outcomeOf } from "../pipeline/idempotency.ts";

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { annotationView } from "../../engine/judgments/annotation-view.ts";
 import { AppError, validationError } from "../../protocol/errors.ts";
 import { timeOfId } from "../../protocol/id.ts";
-import type { AnnotationEvent } from "../../protocol/judgments/annotation-events.ts";
+import type { AnnotationEvent } from "../../protocol/judgments/annotation-api.ts";
 import {
   ANNOTATION_CHANGES,
   type AnnotationChange,

@@ -1,4 +1,4 @@
-import { Count, closed, Name, Share, type Static, Type } from "../schema.ts";
+import { Count, closed, Name, Share, type Static, Timestamp, Type } from "../schema.ts";
 import { MemoryShape } from "./agent-manifest.ts";
 
 export const MEMORY_DIMENSIONS = [
@@ -77,3 +77,41 @@ export const InstallPackResponse = Type.Object(
   closed,
 );
 export type InstallPackResponse = Static<typeof InstallPackResponse>;
+
+/** Memories of an agent. */
+export const MemoryEntry = Type.Object(
+  {
+    id: Type.String({ minLength: 1, maxLength: 1500 }),
+    content: Type.String(),
+    tags: Type.Array(Type.String({ maxLength: 256 })),
+    createdAt: Timestamp,
+    expiresAt: Type.Optional(Timestamp),
+  },
+  closed,
+);
+export type MemoryEntry = Static<typeof MemoryEntry>;
+
+export const SAFETY_KINDS = [
+  "prompt-injection",
+  "data-leak",
+  "unsafe-tool-use",
+  "harmful-content",
+  "policy-violation",
+  "other",
+] as const;
+export type SafetyKind = (typeof SAFETY_KINDS)[number];
+
+export const SEVERITIES = ["low", "medium", "high", "critical"] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** The public part of a finding: nothing of the text it was found in. */
+export const SafetyFinding = Type.Object(
+  { kind: Type.Enum([...SAFETY_KINDS]), severity: Type.Enum([...SEVERITIES]) },
+  closed,
+);
+export type SafetyFinding = Static<typeof SafetyFinding>;
+
+/** Whether a task fails for it, whatever its score is. */
+export function isDisqualifying({ severity }: Pick<SafetyFinding, "severity">): boolean {
+  return severity === "high" || severity === "critical";
+}

@@ -1,4 +1,4 @@
-import { SafetyFinding } from "../agents/safety-finding.ts";
+import { SafetyFinding } from "../agents/api.ts";
 import {
   Count,
   closed,
@@ -16,8 +16,7 @@ import {
 import { EvalOverride } from "./eval-override.ts";
 import { Aggregate, Comparison, Rate, TaskFigures, TaskPassFigures } from "./eval-statistics.ts";
 import { EVAL_MODES, MODEL_CLASSES, NAME_LENGTH_MAX, SuiteId, SuiteVersion, TASK_ID_PATTERN } from "./eval-suite.ts";
-import { CertificateProblem } from "./judge-calibration.ts";
-import { RequireCertificate } from "./judge-certificate-api.ts";
+import { CertificateProblem, RequireCertificate } from "./judge-certificate-api.ts";
 
 const Usd = Type.Number({ minimum: 0 });
 

@@ -1,4 +1,4 @@
-import { SafetyFinding } from "../agents/safety-finding.ts";
+import { SafetyFinding } from "../agents/api.ts";
 import { Count, closed, Name, Positive, Share, type Static, Type } from "../schema.ts";
 import { EVAL_MODES, Expected, Fixtures } from "./eval-suite.ts";
 

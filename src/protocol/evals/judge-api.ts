@@ -1,4 +1,4 @@
-import { SAFETY_KINDS, SEVERITIES } from "../agents/safety-finding.ts";
+import { SAFETY_KINDS, SEVERITIES } from "../agents/api.ts";
 import { closed, Name, Positive, type Static, Type } from "../schema.ts";
 
 /** Of what a judge is asked. */

@@ -2,8 +2,8 @@ import { AnnotationView } from "../judgments/annotation-api.ts";
 import { operations } from "../operation.ts";
 import { CreateRunResponse } from "../runs/api.ts";
 import { EvalReport, EvalSummary } from "./api.ts";
-import { BaselineFile, KeptBaselineFile } from "./baseline-file.ts";
 import {
+  BaselineFile,
   BaselineListQuery,
   BaselinePage,
   EvalBaseline,
@@ -11,8 +11,9 @@ import {
   EvalListQuery,
   EvalPage,
   EvalReportQuery,
+  KeptBaselineFile,
   SetBaselineRequest,
-} from "./eval-baseline.ts";
+} from "./baselines.ts";
 import { JudgeTaskRequest } from "./eval-override.ts";
 import { EvalTaskBodies } from "./eval-task-bodies.ts";
 import { CalibrateJudge, CertificateListQuery, CertificatePage, CertificateView } from "./judge-certificate-api.ts";

@@ -1,7 +1,14 @@
 import { operations } from "../operation.ts";
 import { AgentEvalSuite } from "./eval-suite.ts";
-import { PutSuiteResponse, SuiteListQuery, SuitePage } from "./suite-api.ts";
-import { AddedTask, AddFromRequest, TaskLinkPage, TaskLinkQuery } from "./suite-growth.ts";
+import {
+  AddedTask,
+  AddFromRequest,
+  PutSuiteResponse,
+  SuiteListQuery,
+  SuitePage,
+  TaskLinkPage,
+  TaskLinkQuery,
+} from "./suite-api.ts";
 
 const SUITES = "/v1/host/assay/suites";
 

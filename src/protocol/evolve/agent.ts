@@ -1,5 +1,6 @@
 import type { EventDraft, RunEvent } from "../events.ts";
 import { own } from "../own.ts";
+import type { OrchestratorDecision } from "../runs/orchestrator.ts";
 
 /** The agents of a run, and the versions that its channels resolved to. */
 export interface RunAgent {
@@ -84,4 +85,23 @@ export function endInvocation(
   const { open, ...rest } = before;
   const others = open.filter((one) => one.invocationId !== invocationId);
   return others.length === 0 ? rest : { ...rest, open: others };
+}
+
+/** The supervisor of a run and its last decision. */
+export interface Orchestrator {
+  /** Of the first decision, and the same ever after. */
+  readonly agentId: string;
+  /** How many decisions there were. */
+  readonly turns: number;
+  readonly decision: OrchestratorDecision;
+  /** The event of that decision; absent in runs that were stored before it was kept. */
+  readonly eventId?: string;
+}
+
+export function evolveOrchestrator(
+  before: Orchestrator | undefined,
+  event: Extract<RunEvent, { type: "runOrchestrator.decided" }>,
+): Orchestrator {
+  const { agentId, decision } = event.sealed ?? event.payload;
+  return { agentId: before?.agentId ?? agentId, turns: (before?.turns ?? 0) + 1, decision, eventId: event.eventId };
 }

@@ -1,6 +1,6 @@
 import type { PayloadOf, RunError, RunEvent } from "../events.ts";
 import { own } from "../own.ts";
-import type { CHAIN_EVENT } from "../runs/orchestrator-events.ts";
+import type { CHAIN_EVENT } from "../runs/orchestrator.ts";
 import { isTerminal, isWaiting, type RunStatus } from "../runs/run-status.ts";
 
 export interface Parent {

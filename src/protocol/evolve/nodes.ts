@@ -1,7 +1,7 @@
 import { own } from "../own.ts";
 import { isActive, type NodeState } from "../runs/node-state.ts";
 import type { Secret } from "../runs/sensitive.ts";
-import type { Gathered } from "./gather.ts";
+import type { Gathered } from "./secrets.ts";
 
 type Nodes = Readonly<Record<string, NodeState>>;
 

@@ -1,13 +1,15 @@
 import { operations } from "../operation.ts";
 import { closed, Type } from "../schema.ts";
 import {
+  ExternalEventDelivered,
+  ExternalEventHeld,
   InterruptView,
   ResolveInterruptBody,
   ResolveInterruptRequest,
   ResolveInterruptResponse,
+  SendExternalEventRequest,
   VoteBinding,
 } from "./api.ts";
-import { ExternalEventDelivered, ExternalEventHeld, SendExternalEventRequest } from "./external-event-api.ts";
 import {
   DecideRequest,
   DecideResponse,

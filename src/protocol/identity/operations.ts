@@ -1,15 +1,19 @@
 import { operations } from "../operation.ts";
-import { CreateKeyRequest, CreateKeyResponse, KeyInfo, ListKeysResponse, WhoAmIResponse } from "../runs/api.ts";
 import {
   ConfirmPrincipalResponse,
+  CreateKeyRequest,
+  CreateKeyResponse,
   DefineRoleRequest,
+  KeyInfo,
+  ListKeysResponse,
   ListPrincipalsResponse,
   ListRolesResponse,
   PlaceQuery,
   PrincipalInfo,
   RoleInfo,
   SetPrincipalRequest,
-} from "./role-api.ts";
+  WhoAmIResponse,
+} from "./api.ts";
 
 const common = { tag: "keys" } as const;
 

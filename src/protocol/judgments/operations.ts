@@ -1,6 +1,7 @@
 import { operations } from "../operation.ts";
 import { Annotation, AnnotationList, CreateAnnotation } from "./annotation.ts";
 import {
+  ANNOTATION_EVENTS,
   AnnotateRequest,
   AnnotationFilter,
   AnnotationListQuery,
@@ -9,7 +10,6 @@ import {
   CloseFlagRequest,
   RetractRequest,
 } from "./annotation-api.ts";
-import { ANNOTATION_EVENTS } from "./annotation-events.ts";
 import { FeedbackSummary, FeedbackSummaryQuery } from "./feedback-api.ts";
 import { ImportRequest, ImportResponse, JudgmentLine } from "./judgment-file.ts";
 

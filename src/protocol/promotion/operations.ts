@@ -1,6 +1,12 @@
 import { operations } from "../operation.ts";
-import { AgentDeployment, AgentDeployments, DeploymentTransition } from "./api.ts";
-import { PromotionPolicies, PromotionPolicy, PromotionRules } from "./promotion-policy.ts";
+import {
+  AgentDeployment,
+  AgentDeployments,
+  DeploymentTransition,
+  PromotionPolicies,
+  PromotionPolicy,
+  PromotionRules,
+} from "./api.ts";
 
 const POLICIES = "/v1/host/assay/promotion-policies";
 

@@ -1,10 +1,8 @@
 import { DRAIN_POLICIES, RunEventDoc } from "../events.ts";
-import { PRINCIPAL_KINDS } from "../identity/identity.ts";
-import { Groups } from "../identity/role-api.ts";
+import { Annotation } from "../judgments/annotation.ts";
 import {
   closed,
   Id,
-  Instant,
   JsonObject,
   Name,
   open,
@@ -160,83 +158,6 @@ export const PollResponse = Type.Object(
 
 export const EventListResponse = Type.Object({ events: Type.Array(RunEventDoc) }, closed);
 
-const Names = Type.Array(Id, { minItems: 1, maxItems: 64 });
-const OpaqueId = Type.String({ minLength: 1, maxLength: 256, pattern: "^[\\x21-\\x7e]+$" });
-
-export const CreateKeyRequest = Type.Object(
-  {
-    principal: OpaqueId,
-    kind: Type.Optional(Type.Enum([...PRINCIPAL_KINDS])),
-    workspace: Type.Optional(OpaqueId),
-    roles: Type.Optional(Names),
-    groups: Type.Optional(Groups),
-    scopes: Type.Optional(Names),
-    label: Type.Optional(ShortName),
-    expiresAt: Type.Optional(Instant),
-  },
-  closed,
-);
-export type CreateKeyRequest = Static<typeof CreateKeyRequest>;
-
-/** A key as it can be shown: never the key itself, never its hash. */
-export const KeyInfo = Type.Object(
-  {
-    keyId: Type.String(),
-    tenant: Type.String(),
-    workspace: Type.Optional(Type.String()),
-    principal: Type.String(),
-    kind: Type.Enum([...PRINCIPAL_KINDS]),
-    roles: Type.Array(Type.String()),
-    groups: Type.Array(Type.String()),
-    scopes: Type.Array(Type.String()),
-    label: Type.Optional(Type.String()),
-    createdAt: Type.String(),
-    expiresAt: Type.Optional(Type.String()),
-    revokedAt: Type.Optional(Type.String()),
-    lastUsedAt: Type.Optional(Type.String()),
-  },
-  closed,
-);
-export type KeyInfo = Static<typeof KeyInfo>;
-
-/** The only place where a key is ever shown. */
-export const CreateKeyResponse = Type.Object({ key: Type.String(), info: KeyInfo }, closed);
-export type CreateKeyResponse = Static<typeof CreateKeyResponse>;
-
-export const ListKeysResponse = Type.Object({ keys: Type.Array(KeyInfo) }, closed);
-
-export const WhoAmIResponse = Type.Object(
-  {
-    tenant: Type.String(),
-    workspace: Type.Optional(Type.String()),
-    principal: Type.String(),
-    kind: Type.Enum([...PRINCIPAL_KINDS]),
-    roles: Type.Array(Type.String()),
-    groups: Type.Array(Type.String()),
-    scopes: Type.Array(Type.String()),
-  },
-  closed,
-);
-
-/** One entry of a `--keys` file. */
-export const KeyFileEntry = Type.Object(
-  {
-    key: Type.String({ minLength: 16, maxLength: 512, pattern: "^[\\x21-\\x7e]+$" }),
-    tenant: OpaqueId,
-    workspace: Type.Optional(OpaqueId),
-    principal: OpaqueId,
-    kind: Type.Optional(Type.Enum([...PRINCIPAL_KINDS])),
-    roles: Type.Optional(Type.Array(Id, { maxItems: 64 })),
-    groups: Type.Optional(Groups),
-    scopes: Type.Optional(Type.Array(Id, { maxItems: 64 })),
-    label: Type.Optional(ShortName),
-    expiresAt: Type.Optional(Instant),
-  },
-  closed,
-);
-export type KeyFileEntry = Static<typeof KeyFileEntry>;
-export const KeyFile = Type.Array(KeyFileEntry, { maxItems: 100_000 });
-
 export const CancelRunsRequest = Type.Object(
   {
     runId: Type.Optional(Id),
@@ -266,3 +187,23 @@ export const DeleteRunResponse = Type.Object(
   closed,
 );
 export type DeleteRunResponse = Static<typeof DeleteRunResponse>;
+
+/** A piece of a model's text, as streams show the event `output.chunk`. */
+export const MessageChunk = Type.Object(
+  {
+    nodeId: Type.String(),
+    runId: Type.String(),
+    chunk: Type.String(),
+    isLast: Type.Boolean(),
+    meta: Type.Optional(JsonObject),
+  },
+  open,
+);
+export type MessageChunk = Static<typeof MessageChunk>;
+
+/** Frames of a run's streams that are not events of its log, by the name of their event. */
+export const RUN_FRAMES = {
+  "state.snapshot": { data: RunSnapshot },
+  "ai.message.chunk": { data: MessageChunk },
+  "run.annotated": { data: Annotation },
+} as const;

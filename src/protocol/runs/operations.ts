@@ -18,12 +18,12 @@ import {
   PollResponse,
   ResumeRunRequest,
   ResumeRunResponse,
+  RUN_FRAMES,
 } from "./api.ts";
 import { DebugBundle } from "./bundle-api.ts";
 import { ForkRunFurtherRequest, ForkRunRequest, ForkRunResponse, RunDiffResponse } from "./fork-api.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { RunSnapshot } from "./snapshot.ts";
-import { RUN_FRAMES } from "./stream-frames.ts";
 
 const instant = (description: string) => Type.String({ minLength: 20, maxLength: 40, description });
 

@@ -1,3 +1,5 @@
+import { closed, JsonObject, Name, type Static, Type } from "../schema.ts";
+
 /**
  * Codes that appear inside events and snapshots (`error.code`), never as an HTTP answer of their own.
  * `docs/errors.md` lists them too.
@@ -66,3 +68,15 @@ export const RUN_ERRORS = {
 } as const;
 
 export type RunErrorCode = keyof typeof RUN_ERRORS;
+
+/** An error as events and snapshots carry it. */
+export const RunErrorShape = Type.Object(
+  {
+    code: Name,
+    message: Name,
+    details: Type.Optional(JsonObject),
+    retryable: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+export type RunErrorShape = Static<typeof RunErrorShape>;

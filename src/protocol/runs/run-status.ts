@@ -24,3 +24,7 @@ export function isTerminal(status: RunStatus): status is "completed" | "failed" 
 export function isWaiting(status: RunStatus): boolean {
   return status.startsWith("waiting-");
 }
+
+/** What a pause does with nodes that are executing. */
+export const DRAIN_POLICIES = ["immediate", "drain-current-node"] as const;
+export type DrainPolicy = (typeof DRAIN_POLICIES)[number];

@@ -1,5 +1,12 @@
 import type { DrainPolicy, RunError, RunEvent } from "../events.ts";
-import { endInvocation, evolveAgent, pinAgent, type RunAgent } from "../evolve/agent.ts";
+import {
+  endInvocation,
+  evolveAgent,
+  evolveOrchestrator,
+  type Orchestrator,
+  pinAgent,
+  type RunAgent,
+} from "../evolve/agent.ts";
 import { branched } from "../evolve/branch.ts";
 import {
   type Children,
@@ -10,6 +17,7 @@ import {
   withoutResult,
 } from "../evolve/children.ts";
 import { cancelInterrupts, evolveInterrupts } from "../evolve/interrupts.ts";
+import { type Cancellation, cancellationOf, repaired, started } from "../evolve/lifecycle.ts";
 import {
   changeNode,
   interruptActive,
@@ -21,25 +29,21 @@ import {
   withNode,
   withVariable,
 } from "../evolve/nodes.ts";
-import { evolveOrchestrator, type Orchestrator } from "../evolve/orchestrator.ts";
-import { repaired } from "../evolve/repairs.ts";
 import { withSecrets, withSensitive } from "../evolve/secrets.ts";
-import { started } from "../evolve/started.ts";
 import { type Interrupt, waitingStatusOf } from "../gates/interrupt.ts";
 import type { Owner } from "../identity/identity.ts";
 import { own } from "../own.ts";
-import { type Cancellation, cancellationOf } from "./cancellation.ts";
 import { type Channel, openChannel, reduceChannel } from "./channel.ts";
 import { type ForkedFrom, isInherited } from "./forked-from.ts";
 import { isActive, type NodeState } from "./node-state.ts";
-import { CHAIN_EVENT } from "./orchestrator-events.ts";
+import { CHAIN_EVENT } from "./orchestrator.ts";
 import { isWaiting, type RunStatus } from "./run-status.ts";
 import type { Secret } from "./sensitive.ts";
 import type { Trace } from "./trace.ts";
 
 export type { Child, ChildResult, Parent } from "../evolve/children.ts";
+export type { Cancellation } from "../evolve/lifecycle.ts";
 export { onceSeen, type Scratch } from "../evolve/nodes.ts";
-export type { Cancellation } from "./cancellation.ts";
 export { isActive, isEntered, isSettled, type NodeState, type NodeStatus, type Verdict } from "./node-state.ts";
 
 /**

@@ -2,13 +2,15 @@ import { operations } from "../operation.ts";
 import {
   ImportTapeRequest,
   ImportTapeResponse,
+  PastRows,
+  PushSidecarRequest,
+  PushSidecarResponse,
   StoreBodyRequest,
   StoreBodyResponse,
   TapeDetails,
   TapeListQuery,
   TapePage,
 } from "./api.ts";
-import { PastRows, PushSidecarRequest, PushSidecarResponse } from "./sidecar-api.ts";
 
 const common = { tag: "tapes" } as const;
 

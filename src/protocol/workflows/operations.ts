@@ -1,7 +1,6 @@
 import { operations } from "../operation.ts";
 import { Cursor, closed, Limit, Type } from "../schema.ts";
-import { ListWorkflowsResponse, RegisterWorkflowResponse } from "./api.ts";
-import { WorkflowDefinition } from "./workflow.ts";
+import { ListWorkflowsResponse, RegisterWorkflowResponse, WorkflowDefinition } from "./workflow.ts";
 
 const common = { tag: "workflows" } as const;
 

@@ -272,3 +272,31 @@ export const WorkflowDefinition = Type.Object(
 export type WorkflowDefinition = Static<typeof WorkflowDefinition>;
 
 export const DEFAULT_MAX_LOOPBACK_ITERATIONS = 5;
+
+export const RegisterWorkflowResponse = Type.Object(
+  {
+    workflowId: Type.String(),
+    version: Type.String(),
+    hash: Type.String(),
+    created: Type.Boolean(),
+    scrubbed: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          "how many texts of the definition held a secret, which was not stored; runs get `[REDACTED]` there",
+      }),
+    ),
+  },
+  closed,
+);
+export type RegisterWorkflowResponse = Static<typeof RegisterWorkflowResponse>;
+
+export const ListWorkflowsResponse = Type.Object(
+  {
+    workflows: Type.Array(
+      Type.Object({ id: Type.String(), name: Type.String(), version: Type.String(), hash: Type.String() }, closed),
+    ),
+    nextCursor: Type.Optional(Type.String()),
+  },
+  closed,
+);

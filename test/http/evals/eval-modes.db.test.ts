@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { taskPrefix } from "../../../src/evals/run/task-result.ts";
 import { EvalReport, EvalSummary } from "../../../src/protocol/evals/api.ts";
-import { BaselineFile } from "../../../src/protocol/evals/baseline-file.ts";
+import { BaselineFile } from "../../../src/protocol/evals/baselines.ts";
 import type { EvalMode, EvalTask } from "../../../src/protocol/evals/eval-suite.ts";
 import { parse } from "../../../src/protocol/schema.ts";
 import type { Store } from "../../../src/store/port/store.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EvalReport, EvalSummary } from "../../../src/protocol/evals/api.ts";
-import { EvalPage } from "../../../src/protocol/evals/eval-baseline.ts";
+import { EvalPage } from "../../../src/protocol/evals/baselines.ts";
 import { matches, parse } from "../../../src/protocol/schema.ts";
 import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import {

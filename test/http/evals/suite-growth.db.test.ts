@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AddedTask } from "../../../src/protocol/evals/suite-growth.ts";
+import type { AddedTask } from "../../../src/protocol/evals/suite-api.ts";
 import { MASK } from "../../../src/protocol/events.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { HTTP_STORES } from "../../../src/testing/both-stores.ts";

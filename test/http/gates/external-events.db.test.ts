@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { correlationIdOf } from "../../../src/formats/gates/gate-digest.ts";
 import { MASK } from "../../../src/protocol/events.ts";
-import { ExternalEventDelivered } from "../../../src/protocol/gates/external-event-api.ts";
+import { ExternalEventDelivered } from "../../../src/protocol/gates/api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
 import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { EventHost, newOrder, payment } from "../../../src/testing/external-events.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { PolicyEvidence } from "../../../src/protocol/promotion/promotion-policy.ts";
+import type { PolicyEvidence } from "../../../src/protocol/promotion/api.ts";
 import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import {
   BAD_VERSION,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PromotionPolicy } from "../../../src/protocol/promotion/promotion-policy.ts";
+import { PromotionPolicy } from "../../../src/protocol/promotion/api.ts";
 import { parse } from "../../../src/protocol/schema.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { DeploymentBench, SUITE } from "../../../src/testing/deployment-bench.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readInbox } from "../../../src/engine/gates/inbox.ts";
 import { cancelRun } from "../../../src/engine/runs/change-run.ts";
 import { AppError } from "../../../src/protocol/errors.ts";
-import type { PolicyGate } from "../../../src/protocol/promotion/promotion-policy.ts";
+import type { PolicyGate } from "../../../src/protocol/promotion/api.ts";
 import type { Run } from "../../../src/protocol/runs/run.ts";
 import type { Committed, Unit } from "../../../src/store/port/store.ts";
 import { HTTP_STORES } from "../../../src/testing/both-stores.ts";

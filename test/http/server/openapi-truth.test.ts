@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packArchive } from "../../../src/agents/packs/pack-archive.ts";
 import { REQUEST_EXAMPLES } from "../../../src/http/documents/openapi-examples.ts";
 import { fillPath } from "../../../src/http/pipeline/read-url.ts";
-import type { BaselineFile } from "../../../src/protocol/evals/baseline-file.ts";
+import type { BaselineFile } from "../../../src/protocol/evals/baselines.ts";
 import type { Operation } from "../../../src/protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../../../src/protocol/operations.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";

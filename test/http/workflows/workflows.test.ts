@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { matches } from "../../../src/protocol/schema.ts";
-import { ListWorkflowsResponse } from "../../../src/protocol/workflows/api.ts";
+import { ListWorkflowsResponse } from "../../../src/protocol/workflows/workflow.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";

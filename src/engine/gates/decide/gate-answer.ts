@@ -2,7 +2,7 @@ import { defined } from "../../../protocol/defined.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { GateRules } from "../../../protocol/gates/gate-rules.ts";
 import { APPROVAL_ACTIONS, type ApprovalAction, type Interrupt } from "../../../protocol/gates/interrupt.ts";
-import { reservedProblem } from "../../../protocol/identity/reserved-names.ts";
+import { reservedProblem } from "../../../protocol/identity/scopes.ts";
 import { isObject } from "../../../protocol/own.ts";
 import { closed, matches, problemsOf, Type } from "../../../protocol/schema.ts";
 import { compileSchema } from "../../schemas/decide/json-schema.ts";

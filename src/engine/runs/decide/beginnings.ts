@@ -1,5 +1,5 @@
 import type { EventType, RunEvent } from "../../../protocol/events.ts";
-import { CHAIN_EVENT } from "../../../protocol/runs/orchestrator-events.ts";
+import { CHAIN_EVENT } from "../../../protocol/runs/orchestrator.ts";
 import { inLoops } from "../../workflows/decide/graph.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
 

@@ -1,6 +1,6 @@
 import { defined } from "../../../protocol/defined.ts";
 import type { EventDraft, PayloadOf } from "../../../protocol/events.ts";
-import { CHAIN_EVENT } from "../../../protocol/runs/orchestrator-events.ts";
+import { CHAIN_EVENT } from "../../../protocol/runs/orchestrator.ts";
 import type { Child, Run } from "../../../protocol/runs/run.ts";
 
 type Chain = PayloadOf<typeof CHAIN_EVENT>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { scrubber } from "../../../formats/secrets/scrub.ts";
-import { SafetyFinding } from "../../../protocol/agents/safety-finding.ts";
+import { SafetyFinding } from "../../../protocol/agents/api.ts";
 import { matches } from "../../../protocol/schema.ts";
 import { CANARIES } from "../../../testing/secret-canaries.ts";
 import { goldenTask } from "../../../testing/suite-builders.ts";

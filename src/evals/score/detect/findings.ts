@@ -1,5 +1,5 @@
 import type { Scrubber } from "../../../formats/secrets/scrub.ts";
-import type { SafetyFinding } from "../../../protocol/agents/safety-finding.ts";
+import type { SafetyFinding } from "../../../protocol/agents/api.ts";
 import type { EvalTask } from "../../../protocol/evals/eval-suite.ts";
 import { decoysIn, isRevealed, type Readings, readingsOf } from "./decoy.ts";
 import { echoOf } from "./prompt-echo.ts";

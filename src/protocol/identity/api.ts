@@ -1,7 +1,6 @@
-import { closed, Id, type Static, Type } from "../schema.ts";
+import { closed, Id, Instant, ShortName, type Static, Type } from "../schema.ts";
 import { PRINCIPAL_KINDS } from "./identity.ts";
 
-/** Bodies of the routes for roles and principals. */
 const Names = Type.Array(Id, { maxItems: 64 });
 const OpaqueId = Type.String({ minLength: 1, maxLength: 256, pattern: "^[\\x21-\\x7e]+$" });
 
@@ -72,3 +71,79 @@ export type ConfirmPrincipalResponse = Static<typeof ConfirmPrincipalResponse>;
 
 export const ListPrincipalsResponse = Type.Object({ principals: Type.Array(PrincipalInfo) }, closed);
 export type ListPrincipalsResponse = Static<typeof ListPrincipalsResponse>;
+
+const SomeNames = Type.Array(Id, { minItems: 1, maxItems: 64 });
+
+export const CreateKeyRequest = Type.Object(
+  {
+    principal: OpaqueId,
+    kind: Type.Optional(Type.Enum([...PRINCIPAL_KINDS])),
+    workspace: Type.Optional(OpaqueId),
+    roles: Type.Optional(SomeNames),
+    groups: Type.Optional(Groups),
+    scopes: Type.Optional(SomeNames),
+    label: Type.Optional(ShortName),
+    expiresAt: Type.Optional(Instant),
+  },
+  closed,
+);
+export type CreateKeyRequest = Static<typeof CreateKeyRequest>;
+
+/** A key as it can be shown: never the key itself, never its hash. */
+export const KeyInfo = Type.Object(
+  {
+    keyId: Type.String(),
+    tenant: Type.String(),
+    workspace: Type.Optional(Type.String()),
+    principal: Type.String(),
+    kind: Type.Enum([...PRINCIPAL_KINDS]),
+    roles: Type.Array(Type.String()),
+    groups: Type.Array(Type.String()),
+    scopes: Type.Array(Type.String()),
+    label: Type.Optional(Type.String()),
+    createdAt: Type.String(),
+    expiresAt: Type.Optional(Type.String()),
+    revokedAt: Type.Optional(Type.String()),
+    lastUsedAt: Type.Optional(Type.String()),
+  },
+  closed,
+);
+export type KeyInfo = Static<typeof KeyInfo>;
+
+/** The only place where a key is ever shown. */
+export const CreateKeyResponse = Type.Object({ key: Type.String(), info: KeyInfo }, closed);
+export type CreateKeyResponse = Static<typeof CreateKeyResponse>;
+
+export const ListKeysResponse = Type.Object({ keys: Type.Array(KeyInfo) }, closed);
+
+export const WhoAmIResponse = Type.Object(
+  {
+    tenant: Type.String(),
+    workspace: Type.Optional(Type.String()),
+    principal: Type.String(),
+    kind: Type.Enum([...PRINCIPAL_KINDS]),
+    roles: Type.Array(Type.String()),
+    groups: Type.Array(Type.String()),
+    scopes: Type.Array(Type.String()),
+  },
+  closed,
+);
+
+/** One entry of a `--keys` file. */
+export const KeyFileEntry = Type.Object(
+  {
+    key: Type.String({ minLength: 16, maxLength: 512, pattern: "^[\\x21-\\x7e]+$" }),
+    tenant: OpaqueId,
+    workspace: Type.Optional(OpaqueId),
+    principal: OpaqueId,
+    kind: Type.Optional(Type.Enum([...PRINCIPAL_KINDS])),
+    roles: Type.Optional(Names),
+    groups: Type.Optional(Groups),
+    scopes: Type.Optional(Names),
+    label: Type.Optional(ShortName),
+    expiresAt: Type.Optional(Instant),
+  },
+  closed,
+);
+export type KeyFileEntry = Static<typeof KeyFileEntry>;
+export const KeyFile = Type.Array(KeyFileEntry, { maxItems: 100_000 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { advertises } from "./advertised.ts";
 import type { Discovery } from "./discovery.ts";
+import { advertises } from "./discovery.ts";
 
 const document = {
   runtimeCapabilities: ["chat.sendPrompt"],

@@ -1,4 +1,4 @@
-import { changesSnapshot, EVENTS, type EventType } from "./events.ts";
+import { changesSnapshot, EVENTS, type EventType } from "../../protocol/events.ts";
 
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, unknown>>;
