@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { EventDraft, RunEvent } from "../events.ts";
 import { own } from "../own.ts";
 import type { OrchestratorDecision } from "../runs/orchestrator.ts";
@@ -58,15 +59,13 @@ export function evolveAgent(
   const { invocationId, agentId, resolvedAgentVersion: version, sourceManifestId } = event.payload;
   const { resolvedChannel: channel } = event.payload;
   const nodeId = event.nodeId ?? "";
-  const settled =
+  const channels =
     channel === undefined || version === undefined
       ? before?.channels
       : { [channelKey(agentId, channel)]: version, ...before?.channels };
   return {
     agentId,
-    ...(version === undefined ? {} : { version }),
-    ...(sourceManifestId === undefined ? {} : { sourceManifestId }),
-    ...(settled === undefined ? {} : { channels: settled }),
+    ...defined({ version, sourceManifestId, channels }),
     open: [...(before?.open ?? []), { invocationId, nodeId, agentId }],
     called: withCall(before?.called ?? [], { agentId, nodeId }),
   };

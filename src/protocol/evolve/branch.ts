@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { RunEvent } from "../events.ts";
 import type { Interrupt } from "../gates/interrupt.ts";
 import { own } from "../own.ts";
@@ -34,10 +35,12 @@ export function branched(run: Run, event: BranchBegan): Run {
     status: run.status === "pending" ? "pending" : "running",
     nodes: { ...state.nodes, ...nodesAs(ENTERED, payload.enters), ...nodesAs(SKIPPED, payload.skips) },
     variables: { ...state.variables, ...inputs },
-    ...(configurable === undefined ? {} : { configurable: { ...run.configurable, ...configurable } }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(metadata === undefined ? {} : { metadata: { ...run.metadata, ...metadata } }),
-    ...(limits === undefined ? {} : { limits }),
+    ...defined({
+      configurable: configurable && { ...run.configurable, ...configurable },
+      tags,
+      metadata: metadata && { ...run.metadata, ...metadata },
+      limits,
+    }),
     ...(sensitiveInputs.length === 0
       ? {}
       : { sensitive: [...new Set([...(run.sensitive ?? []), ...sensitiveInputs])] }),

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { PayloadOf, RunError, RunEvent } from "../events.ts";
 import { own } from "../own.ts";
 import type { CHAIN_EVENT } from "../runs/orchestrator.ts";
@@ -58,12 +59,7 @@ export function evolveChildren(children: Children, event: ChildEvent, visit: num
   const { status } = event.payload;
   if (event.type === "assay.child.changed") return { ...children, [childRunId]: { ...before, status } };
   const { outputs, variables, sensitive, error } = event.sealed ?? event.payload;
-  const result = {
-    ...(outputs === undefined ? {} : { outputs }),
-    ...(variables === undefined ? {} : { variables }),
-    ...(sensitive === undefined ? {} : { sensitive }),
-    ...(error === undefined ? {} : { error }),
-  };
+  const result = defined({ outputs, variables, sensitive, error });
   return { ...children, [childRunId]: { ...before, status, result } };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { RunEvent } from "../events.ts";
 import { isApproval } from "../gates/gate-rules.ts";
 import { type Interrupt, isGoverned, revisionOf, type Vote } from "../gates/interrupt.ts";
@@ -48,6 +49,7 @@ function requested(event: Extract<RunEvent, { type: "interrupt.requested" }>): I
   const payload = event.sealed ?? event.payload;
   const { interruptId, nodeId, key, kind, data, requestedAt, timeoutMs, resumeSchema, correlationId, profile } =
     payload;
+  const deadlineMs = timeoutMs === undefined ? undefined : Date.parse(event.timestamp) + timeoutMs;
   return {
     interruptId,
     nodeId,
@@ -58,10 +60,7 @@ function requested(event: Extract<RunEvent, { type: "interrupt.requested" }>): I
     data,
     votes: [],
     remarks: [],
-    ...(timeoutMs === undefined ? {} : { deadlineMs: Date.parse(event.timestamp) + timeoutMs }),
-    ...(resumeSchema === undefined ? {} : { resumeSchema }),
-    ...(correlationId === undefined ? {} : { correlationId }),
-    ...(profile === undefined ? {} : { profile }),
+    ...defined({ deadlineMs, resumeSchema, correlationId, profile }),
   };
 }
 
@@ -75,10 +74,7 @@ function changed(before: Interrupt, event: Exclude<InterruptEvent, { type: "inte
         status: reason === "timeout" && resolvedBy === undefined ? "expired" : "resolved",
         closedAt: event.timestamp,
         outcome,
-        ...(reason === undefined ? {} : { reason }),
-        ...(resolvedBy === undefined ? {} : { resolvedBy }),
-        ...(resolvedByKind === undefined ? {} : { resolvedByKind }),
-        ...(resumeValue === undefined ? {} : { resumeValue }),
+        ...defined({ reason, resolvedBy, resolvedByKind, resumeValue }),
       };
     }
     case "assay.vote.recorded":
@@ -103,11 +99,7 @@ function voted(before: Interrupt, event: Extract<RunEvent, { type: "assay.vote.r
     kind: principalKind,
     action,
     at: event.timestamp,
-    ...(reason === undefined ? {} : { reason }),
-    ...(override === undefined ? {} : { override }),
-    ...(makers === undefined ? {} : { makers }),
-    ...(countsAs === undefined ? {} : { countsAs }),
-    ...(relayedPerson === undefined ? {} : { relayedPerson }),
+    ...defined({ reason, override, makers, countsAs, relayedPerson }),
   };
   const edits = action === "edit-accept" && !isGoverned(before);
   const others = before.votes.filter((one) => one.voter !== voter && !(edits && isApproval(one)));

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION, type PayloadOf, type RunEvent } from "../events.ts";
 import { forkedFromOf, startedByOf } from "../runs/forked-from.ts";
 import type { Run } from "../runs/run.ts";
@@ -8,6 +9,7 @@ import { parentOf } from "./children.ts";
 /** A run after its first event. */
 export function started(event: Extract<RunEvent, { type: "run.started" }>): Run {
   const payload = event.sealed ?? event.payload;
+  const { callbackUrl, sensitiveInputs, configurable, tags, metadata } = payload;
   const fork = forkedFromOf(event.sealed);
   return {
     runId: event.runId,
@@ -35,11 +37,7 @@ export function started(event: Extract<RunEvent, { type: "run.started" }>): Run 
     ...(payload.parentRunId === undefined ? {} : { inputs: payload.inputs }),
     ...startedByOf(event.sealed),
     ...traceOf(event.sealed),
-    ...(payload.callbackUrl === undefined ? {} : { callbackUrl: payload.callbackUrl }),
-    ...(payload.sensitiveInputs === undefined ? {} : { sensitive: payload.sensitiveInputs }),
-    ...(payload.configurable === undefined ? {} : { configurable: payload.configurable }),
-    ...(payload.tags === undefined ? {} : { tags: payload.tags }),
-    ...(payload.metadata === undefined ? {} : { metadata: payload.metadata }),
+    ...defined({ callbackUrl, sensitive: sensitiveInputs, configurable, tags, metadata }),
   };
 }
 
@@ -80,7 +78,7 @@ function withEarlierTimes(run: Run, { payload, timestamp }: Extract<Repair, { ty
   return {
     ...run,
     startedAt: instant(run.startedAt),
-    ...(forkedFrom === undefined ? {} : { forkedFrom: { ...forkedFrom, at: instant(forkedFrom.at) } }),
+    ...defined({ forkedFrom: forkedFrom && { ...forkedFrom, at: instant(forkedFrom.at) } }),
     nodes: Object.fromEntries(nodes),
     interrupts: Object.fromEntries(interrupts),
   };
@@ -100,10 +98,5 @@ export function cancellationOf({
   parentRunId,
   parentNodeId,
 }: PayloadOf<"run.cancelled">): Cancellation {
-  return {
-    by: cancelledBy ?? "unknown",
-    ...(reason === undefined ? {} : { reason }),
-    ...(parentRunId === undefined ? {} : { parentRunId }),
-    ...(parentNodeId === undefined ? {} : { parentNodeId }),
-  };
+  return { by: cancelledBy ?? "unknown", ...defined({ reason, parentRunId, parentNodeId }) };
 }

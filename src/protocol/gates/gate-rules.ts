@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import type { PrincipalKind } from "../identity/identity.ts";
 import { roleContains } from "../identity/scopes.ts";
 import type { RequiredEval } from "../promotion/evidence.ts";
@@ -67,11 +68,8 @@ function governedRules(gateId: string, data: Interrupt["data"]): GovernedRules {
   const requiredEval = data["requiredEval"] as RequiredEval | undefined;
   return {
     gateId,
-    ...(requiredRole === undefined ? {} : { requiredRole }),
-    ...(requiredScope === undefined ? {} : { requiredScope }),
-    ...(overrideRole === undefined ? {} : { overrideRole }),
+    ...defined({ requiredRole, requiredScope, overrideRole, requiredEval }),
     overrideBypassesQuorum: data["overrideBypassesQuorum"] === true,
-    ...(requiredEval === undefined ? {} : { requiredEval }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { maskFieldValues, maskValues, type Secret } from "../runs/sensitive.ts";
 import type { InterruptView } from "./api.ts";
 import { uncountedReasons } from "./counted-votes.ts";
@@ -46,8 +47,7 @@ export function shownVotes(interrupt: Pick<Interrupt, "votes" | "data">, secrets
       voter,
       action,
       at,
-      ...(reason === undefined ? {} : { reason: maskValues(reason, secrets) }),
-      ...(notCounted === undefined ? {} : { notCounted }),
+      ...defined({ reason: reason === undefined ? undefined : maskValues(reason, secrets), notCounted }),
     };
   });
 }

@@ -1,3 +1,5 @@
+import { defined } from "../defined.ts";
+
 export const FORK_MODES = ["replay", "branch"] as const;
 export type ForkMode = (typeof FORK_MODES)[number];
 
@@ -57,7 +59,7 @@ export function startedByOf(sealed: object | undefined): Pick<Started, "startedB
   const { forkedFrom } = forkedFromOf(sealed);
   const by = forkedFrom?.by ?? startedBy;
   const starters = forkedFrom?.starters ?? above;
-  return { ...(by === undefined ? {} : { startedBy: by }), ...(starters === undefined ? {} : { starters }) };
+  return defined({ startedBy: by, starters });
 }
 
 /** Sealed members of `run.started`, in addition to the payload; no served schema has them. */

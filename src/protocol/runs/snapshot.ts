@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { MASK, RunError } from "../events.ts";
 import { waitingChild } from "../evolve/children.ts";
 import { InterruptView } from "../gates/api.ts";
@@ -90,7 +91,9 @@ export function secretsOf(run: Run, sensitive: Pick<Sensitivity, "variables">): 
 /** The one projection every surface serves. Sensitive values are masked by name and wherever they were copied to. */
 export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
   const secrets = secretsOf(run, sensitive);
-  return {
+  const { inputs, error, outputs, tags, configurable, cost } = run;
+  const names = maskedVariables(run, sensitive);
+  return defined({
     runId: run.runId,
     workflowId: run.workflowId,
     status: run.status,
@@ -98,26 +101,24 @@ export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
     ...waitingFor(run, secrets),
     ...relatives(run),
     startedAt: run.startedAt,
-    ...(run.endedAt === undefined ? {} : { completedAt: run.endedAt }),
+    completedAt: run.endedAt,
     nodeStates: nodeStates(run, sensitive, secrets),
-    ...(run.orchestrator === undefined ? {} : { runOrchestrator: { agentId: run.orchestrator.agentId } }),
+    runOrchestrator: run.orchestrator && { agentId: run.orchestrator.agentId },
     ...agentOf(run),
-    ...(run.inputs === undefined
-      ? {}
-      : { inputs: maskFieldValues(maskFields(run.inputs, maskedVariables(run, sensitive)), secrets) }),
-    variables: maskFieldValues(maskFields(shownVariables(run), maskedVariables(run, sensitive)), secrets),
-    ...(Object.keys(run.channels).length === 0 ? {} : { channels: maskFieldValues(channels(run), secrets) }),
-    ...(run.error === undefined ? {} : { error: maskError(publicError(run.error), secrets) }),
+    inputs: inputs && maskFieldValues(maskFields(inputs, names), secrets),
+    variables: maskFieldValues(maskFields(shownVariables(run), names), secrets),
+    channels: Object.keys(run.channels).length === 0 ? undefined : maskFieldValues(channels(run), secrets),
+    error: error && maskError(publicError(error), secrets),
     engineVersion: String(run.engineVersion),
     eventLogSchemaVersion: run.eventLogSchemaVersion,
-    ...(run.pausedAt === undefined ? {} : { pausedAt: run.pausedAt }),
-    ...(run.outputs === undefined ? {} : { outputs: maskFieldValues(publicOutputs(run, sensitive), secrets) }),
-    ...(run.tags === undefined ? {} : { tags: maskValues([...run.tags], secrets) }),
+    pausedAt: run.pausedAt,
+    outputs: outputs && maskFieldValues(publicOutputs(run, sensitive), secrets),
+    tags: tags && maskValues([...tags], secrets),
     ...metadataOf(run, secrets),
-    ...(run.stateOmitted === undefined ? {} : { stateOmitted: { ...run.stateOmitted } }),
-    ...(run.configurable === undefined ? {} : { configurable: options(run.configurable, sensitive, secrets) }),
-    ...(run.cost === undefined ? {} : { metrics: { openwopCost: maskFieldValues(openwopCost(run.cost), secrets) } }),
-  };
+    stateOmitted: run.stateOmitted && { ...run.stateOmitted },
+    configurable: configurable && options(configurable, sensitive, secrets),
+    metrics: cost && { openwopCost: maskFieldValues(openwopCost(cost), secrets) },
+  });
 }
 
 function options(
@@ -141,8 +142,7 @@ function metadataOf({ metadata, forkedFrom }: Run, secrets: readonly Secret[]): 
   const given = metadata === undefined ? {} : { metadata: maskValues(own, secrets) };
   if (forkedFrom === undefined) return given;
   const { runId, fromSeq, motivatedBy } = forkedFrom;
-  const fork = { runId, fromSeq, ...(motivatedBy === undefined ? {} : { motivatedBy }) };
-  return { metadata: { ...given.metadata, forkedFrom: fork } };
+  return { metadata: { ...given.metadata, forkedFrom: { runId, fromSeq, ...defined({ motivatedBy }) } } };
 }
 
 /** Several may be open; the first of them speaks for the run. */
