@@ -150,7 +150,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     evals: ". agents judgments runs",
     evolve: ". gates runs",
     gates: ". identity judgments promotion runs",
-    identity: ". runs",
+    identity: ".",
     judgments: ". workflows",
     promotion: ". agents evals",
     queues: ". judgments runs",

@@ -1,6 +1,6 @@
 import type { Scrubber } from "../formats/secrets/scrub.ts";
-import type { InvocationOutcome } from "../protocol/agents/events.ts";
 import type { MemoryEntry } from "../protocol/agents/api.ts";
+import type { InvocationOutcome } from "../protocol/agents/events.ts";
 import type { InstalledAgent } from "./agents.ts";
 import type { AgentFailure, AgentTask, Binding, Usage } from "./binding.ts";
 import type { Verbosity } from "./message-stream.ts";

@@ -1,8 +1,7 @@
 import { type IncomingMessage, request } from "node:http";
 import { Readable } from "node:stream";
 import { expect } from "vitest";
-import { AnnotationPage, AnnotationView } from "../protocol/judgments/annotation-api.ts";
-import { ANNOTATION_EVENTS } from "../protocol/judgments/annotation-api.ts";
+import { ANNOTATION_EVENTS, AnnotationPage, AnnotationView } from "../protocol/judgments/annotation-api.ts";
 import { parse } from "../protocol/schema.ts";
 import { readFrames } from "../sdk/server-sent-events.ts";
 import { until } from "./engine.ts";

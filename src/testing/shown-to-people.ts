@@ -1,7 +1,6 @@
 import { decideTransition } from "../agents/deployments/decide-transition.ts";
 import type { Deployments } from "../agents/deployments/deployments.ts";
-import type { DeploymentTransition } from "../protocol/promotion/api.ts";
-import type { PolicyRule } from "../protocol/promotion/api.ts";
+import type { DeploymentTransition, PolicyRule } from "../protocol/promotion/api.ts";
 import { placedOn, shareIn, stateIn } from "./served-shares.ts";
 import { type Rise, risesIn } from "./service-model.ts";
 

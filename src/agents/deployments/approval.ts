@@ -1,8 +1,7 @@
 import { isOverdue } from "../../engine/gates/decide/close-interrupt.ts";
 import { gateRules, tallyOf, timedOutText } from "../../protocol/gates/gate-rules.ts";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
-import type { Condition } from "../../protocol/promotion/api.ts";
-import type { PolicyGate } from "../../protocol/promotion/api.ts";
+import type { Condition, PolicyGate } from "../../protocol/promotion/api.ts";
 import { nodeOf, type Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { APPLY, applyWithinSecOf } from "./management-workflow.ts";

@@ -1,6 +1,6 @@
 import type { Visibility } from "../../protocol/identity/identity.ts";
-import type { Evidence, EvidenceCoverage } from "../../protocol/promotion/evidence.ts";
 import type { PolicyEvidence } from "../../protocol/promotion/api.ts";
+import type { Evidence, EvidenceCoverage } from "../../protocol/promotion/evidence.ts";
 import type { InstalledAgent } from "../agents.ts";
 
 /** The evaluation required for a version. */

@@ -3,11 +3,7 @@ import { registeredSchema } from "../../engine/schemas/decide/schema-limits.ts";
 import { checked } from "../../engine/schemas/schema-checks.ts";
 import { scrubInTurns } from "../../engine/secrets/scrub-in-turns.ts";
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/worker/node-type.ts";
-import {
-  ENVELOPE_ATTEMPTS,
-  type EnvelopeFlaw,
-  TRUNCATION_BUDGET_MULTIPLIER,
-} from "../../protocol/agents/events.ts";
+import { ENVELOPE_ATTEMPTS, type EnvelopeFlaw, TRUNCATION_BUDGET_MULTIPLIER } from "../../protocol/agents/events.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { RunErrorCode } from "../../protocol/runs/run-errors.ts";

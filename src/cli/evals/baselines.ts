@@ -1,8 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { baselineFileText, readBaselineFile } from "../../formats/evals/baseline-file.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
-import type { BaselineFile } from "../../protocol/evals/baselines.ts";
-import type { EvalBaseline } from "../../protocol/evals/baselines.ts";
+import type { BaselineFile, EvalBaseline } from "../../protocol/evals/baselines.ts";
 import type { Client } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";
 import { printable } from "../output/printable.ts";

@@ -1,8 +1,7 @@
 import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";
+import type { CreateKeyRequest, KeyInfo } from "../../protocol/identity/api.ts";
 import { BUILT_IN_ROLES, EVERY_SCOPE, grants, type RoleTable } from "../../protocol/identity/scopes.ts";
-import type { CreateKeyRequest } from "../../protocol/identity/api.ts";
-import type { KeyInfo } from "../../protocol/identity/api.ts";
 import { type Client, connect, connectHere } from "../client/client.ts";
 import { split } from "../files/arguments.ts";
 import { formatAgo, fromNow } from "../output/amount.ts";

@@ -1,8 +1,12 @@
 import { figure } from "../../formats/evals/eval-outcome.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import type { Estimate, IntervalOf95 } from "../../protocol/evals/eval-statistics.ts";
-import type { CalibrationReport } from "../../protocol/evals/judge-certificate-api.ts";
-import type { CertificateView, GoldFigures, LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
+import type {
+  CalibrationReport,
+  CertificateView,
+  GoldFigures,
+  LeftOut,
+} from "../../protocol/evals/judge-certificate-api.ts";
 import { withBackend } from "../evals/backend.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";

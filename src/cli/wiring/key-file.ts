@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { unusableInput } from "../../protocol/errors.ts";
-import { instantMs } from "../../protocol/instant.ts";
 import { KeyFileEntry } from "../../protocol/identity/api.ts";
+import { instantMs } from "../../protocol/instant.ts";
 import { matches, problemsOf } from "../../protocol/schema.ts";
 
 /** The entries of a `--keys` file. Throws `unusable_input` with every invalid entry; the message never quotes a key. */

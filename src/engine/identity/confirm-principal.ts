@@ -1,7 +1,7 @@
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.ts";
 import type { ConfirmPrincipalResponse } from "../../protocol/identity/api.ts";
+import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.ts";
 import { auditDraft, type Recorder } from "../execute.ts";
 import { confirmedWrite, makersOf, openMakers, originsOf, type StoredOrigin } from "./key-origin.ts";
 import { commitKeys, type KeyHost, visibilityOf } from "./keys.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Caller } from "../../protocol/identity/identity.ts";
 import { type DefineRoleRequest, ListRolesResponse, RoleInfo } from "../../protocol/identity/api.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
 import { BUILT_IN_ROLES } from "../../protocol/identity/scopes.ts";
 import { parse } from "../../protocol/schema.ts";
 import type { Store } from "../../store/port/store.ts";

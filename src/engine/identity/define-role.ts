@@ -1,7 +1,7 @@
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { DefineRoleRequest, ListRolesResponse, RoleInfo } from "../../protocol/identity/api.ts";
+import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import { BUILT_IN_ROLES, decideScope } from "../../protocol/identity/scopes.ts";
 import { own } from "../../protocol/own.ts";
 import { auditDraft, type Recorder } from "../execute.ts";

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { CreateKeyRequest, SetPrincipalRequest } from "../../protocol/identity/api.ts";
 import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.ts";
-import type { SetPrincipalRequest } from "../../protocol/identity/api.ts";
-import type { CreateKeyRequest } from "../../protocol/identity/api.ts";
 import type { RoleBinding, Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { hostAt } from "../../testing/moving-clock.ts";

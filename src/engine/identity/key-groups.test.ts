@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Caller } from "../../protocol/identity/identity.ts";
 import type { CreateKeyRequest } from "../../protocol/identity/api.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { ADA } from "../../testing/engine.ts";

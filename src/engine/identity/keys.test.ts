@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type CreateKeyRequest, CreateKeyResponse, ListKeysResponse } from "../../protocol/identity/api.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
-import { type CreateKeyRequest } from "../../protocol/identity/api.ts";
-import { CreateKeyResponse } from "../../protocol/identity/api.ts";
-import { ListKeysResponse } from "../../protocol/identity/api.ts";
 import { parse } from "../../protocol/schema.ts";
 import type { Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";

@@ -1,13 +1,11 @@
 import { closestTo } from "../../protocol/closest-to.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { CreateKeyRequest, CreateKeyResponse, KeyInfo } from "../../protocol/identity/api.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
-import { reservedProblem } from "../../protocol/identity/scopes.ts";
 import type { RoleTable } from "../../protocol/identity/scopes.ts";
+import { reservedProblem } from "../../protocol/identity/scopes.ts";
 import { instantMs } from "../../protocol/instant.ts";
-import type { CreateKeyRequest } from "../../protocol/identity/api.ts";
-import type { CreateKeyResponse } from "../../protocol/identity/api.ts";
-import type { KeyInfo } from "../../protocol/identity/api.ts";
 import type { Membership } from "../../store/port/gates.ts";
 import type { KeyRecord, Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Caller } from "../../protocol/identity/identity.ts";
 import { ListPrincipalsResponse, PrincipalInfo, type SetPrincipalRequest } from "../../protocol/identity/api.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
 import { parse } from "../../protocol/schema.ts";
 import type { RoleBinding, Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";

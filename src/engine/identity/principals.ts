@@ -1,7 +1,7 @@
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { ListPrincipalsResponse, PrincipalInfo, SetPrincipalRequest } from "../../protocol/identity/api.ts";
+import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { Membership } from "../../store/port/gates.ts";
 import type { KeyOutline, Store } from "../../store/port/store.ts";
 import { auditDraft, type Recorder } from "../execute.ts";

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { KeyFile } from "../../protocol/identity/api.ts";
-import { type KeyFileEntry } from "../../protocol/identity/api.ts";
+import { KeyFile, type KeyFileEntry } from "../../protocol/identity/api.ts";
 import { parse } from "../../protocol/schema.ts";
 import type { Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";

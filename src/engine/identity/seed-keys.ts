@@ -1,8 +1,8 @@
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { KeyFileEntry } from "../../protocol/identity/api.ts";
 import { reservedProblem } from "../../protocol/identity/scopes.ts";
 import { instantMs } from "../../protocol/instant.ts";
-import type { KeyFileEntry } from "../../protocol/identity/api.ts";
 import type { KeyRecord, RoleBinding, Unit } from "../../store/port/store.ts";
 import { hashOfKey } from "./api-key.ts";
 import { type KeyHost, requireHarmlessNames } from "./keys.ts";

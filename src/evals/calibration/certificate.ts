@@ -7,9 +7,9 @@ import {
   type CalibrationReport,
   type CertificateHashes,
   type CertificateProblem,
+  CertificateRecord,
   JudgeCertificate,
 } from "../../protocol/evals/judge-certificate-api.ts";
-import { CertificateRecord } from "../../protocol/evals/judge-certificate-api.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";

@@ -6,9 +6,9 @@ import { agentVersions, inventory, inventoryEntry } from "../../agents/registry/
 import { auditDraft } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { packSuites } from "../../evals/suite/suite-store.ts";
-import { advertises } from "../../protocol/discovery.ts";
 import type { AGENT_OPERATIONS } from "../../protocol/agents/operations.ts";
 import { defined } from "../../protocol/defined.ts";
+import { advertises } from "../../protocol/discovery.ts";
 import { validationError } from "../../protocol/errors.ts";
 import { discoveredOf, discoveryDocument } from "../documents/discovery.ts";
 import type { HttpDeps } from "../pipeline/deps.ts";

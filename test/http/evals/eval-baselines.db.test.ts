@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { baselineFileOf } from "../../../src/formats/evals/baseline-file.ts";
-import { BaselineFile } from "../../../src/protocol/evals/baselines.ts";
-import { BaselinePage, EvalBaseline } from "../../../src/protocol/evals/baselines.ts";
+import { BaselineFile, BaselinePage, EvalBaseline } from "../../../src/protocol/evals/baselines.ts";
 import type { AgentEvalSuite } from "../../../src/protocol/evals/eval-suite.ts";
 import { matches } from "../../../src/protocol/schema.ts";
 import { HTTP_STORES } from "../../../src/testing/both-stores.ts";

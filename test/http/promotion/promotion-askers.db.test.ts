@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OPEN_REQUESTS_MAX } from "../../../src/agents/deployments/askers.ts";
-import type { DeploymentTransition } from "../../../src/protocol/promotion/api.ts";
-import type { PolicyGate } from "../../../src/protocol/promotion/api.ts";
+import type { DeploymentTransition, PolicyGate } from "../../../src/protocol/promotion/api.ts";
 import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { conditionsIn, DeploymentBench, SUITE } from "../../../src/testing/deployment-bench.ts";
 import { expectError } from "../../../src/testing/host.ts";

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Deployments } from "../../../src/agents/deployments/deployments.ts";
 import { readDeployments } from "../../../src/agents/deployments/stored-deployments.ts";
-import type { DeploymentTransition } from "../../../src/protocol/promotion/api.ts";
-import type { PromotionRules } from "../../../src/protocol/promotion/api.ts";
+import type { DeploymentTransition, PromotionRules } from "../../../src/protocol/promotion/api.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { DeploymentBench } from "../../../src/testing/deployment-bench.ts";
 import { type Move, randomFrom, randomMoves } from "../../../src/testing/random-transitions.ts";

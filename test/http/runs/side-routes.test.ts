@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AuditVerifyResult } from "../../../src/protocol/audit/audit.ts";
+import { KeyInfo, WhoAmIResponse } from "../../../src/protocol/identity/api.ts";
 import { OPERATIONS } from "../../../src/protocol/operations.ts";
-import { KeyInfo } from "../../../src/protocol/identity/api.ts";
-import { WhoAmIResponse } from "../../../src/protocol/identity/api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
 import { artifactWrite } from "../../../src/testing/builders.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
