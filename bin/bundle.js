@@ -18,7 +18,7 @@ const bundle = await rolldown({
   cwd: out,
   input: {
     main: join(out, "cli", "main.js"),
-    // Started by its file name: see store/sqlite/write-connection.ts.
+    // Started by its file name: see store/sqlite/writer.ts.
     "writer-thread": join(out, "store", "sqlite", "writer-thread.js"),
     // Likewise, see engine/schemas/schema-checks.ts.
     "schema-thread": join(out, "engine", "schemas", "schema-thread.js"),

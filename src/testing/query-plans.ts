@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from "vitest";
 import { sharedStore } from "../store/read/shared-store.ts";
-import { migrate } from "../store/schema/migrate.ts";
+import { migrate } from "../store/schema/migrations.ts";
 import { kyselyOver } from "../store/sqlite/kysely-dialect.ts";
 import { IN_MEMORY, openForWriting, type SqliteDatabase } from "../store/sqlite/open-database.ts";
 

@@ -4,7 +4,7 @@ import type { Kysely } from "kysely";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
 import type { Store } from "../../store/port/store.ts";
 import type { Tables } from "../../store/schema/tables.ts";
-import { databasePath, makeDatabaseFile } from "../../store/sqlite/database-path.ts";
+import { databasePath, makeDatabaseFile } from "../../store/sqlite/open-database.ts";
 import type { Call } from "../program/command.ts";
 import type { Config } from "../settings/settings.ts";
 
@@ -90,7 +90,7 @@ export async function withSnapshot<T>(config: DatabaseConfig, use: Use<T>): Prom
     );
   }
   requireExisting(config);
-  const { openReadSnapshot } = await import("../../store/sqlite/read-snapshot.ts");
+  const { openReadSnapshot } = await import("../../store/sqlite/open-database.ts");
   const { kyselyOver } = await import("../../store/sqlite/kysely-dialect.ts");
   const snapshot = await openReadSnapshot(sqlitePath(config));
   try {

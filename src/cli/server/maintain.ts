@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { type BackupTrailer, backupLines } from "../../store/backup/backup.ts";
 import { restoreBackup } from "../../store/backup/restore.ts";
-import { migrate as migrateSchema, requireCurrentSchema, schemaState } from "../../store/schema/migrate.ts";
+import { migrate as migrateSchema, requireCurrentSchema, schemaState } from "../../store/schema/migrations.ts";
 import { readWhole } from "../files/read-file.ts";
 import { refuseExisting, writeWhole } from "../files/write-file.ts";
 import { formatBytes, formatCount } from "../output/amount.ts";

@@ -3,7 +3,7 @@ import { type Kysely, sql, type Transaction } from "kysely";
 import { byteLines } from "../../formats/text/byte-chunks.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { textRow } from "../rows/annotation-rows.ts";
-import { dialectOf } from "../schema/dialect-of.ts";
+import { dialectOf } from "../schema/dialect.ts";
 import type { AnnotationsTable } from "../schema/judgments.ts";
 import { KNOWN_VERSION } from "../schema/migrations.ts";
 import { COPIED_TABLES, type CopiedTable, TABLES, type Tables } from "../schema/tables.ts";

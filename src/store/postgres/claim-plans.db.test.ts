@@ -6,7 +6,7 @@ import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { save } from "../../testing/store-contract/subject.ts";
 import { dueTenants, nextWakeAtMs } from "../read/work-queue.ts";
 import type { Tables } from "../schema/tables.ts";
-import { CLAIM, CLAIM_AMONG } from "./claim-runs.ts";
+import { CLAIM, CLAIM_AMONG } from "./leases.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const RUNS = 100_000;

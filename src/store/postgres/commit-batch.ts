@@ -6,8 +6,8 @@ import { changeOf, type PreparedUnit, topicsOf } from "../units/prepare-unit.ts"
 import { type Accepted, applyUnit } from "./apply-unit.ts";
 import type { LockedRows } from "./current-rows.ts";
 import { explain, isContended, isMistake } from "./database-error.ts";
+import { notify } from "./listen.ts";
 import { lockRows } from "./lock-rows.ts";
-import { notify } from "./notification.ts";
 import type { RunCounting } from "./run-counts.ts";
 import { send, sendTransaction } from "./statements.ts";
 import { writeRows } from "./write-rows.ts";

@@ -11,7 +11,7 @@ import { verifiedChain } from "../../testing/store-contract/audit.ts";
 import { accept, save, sequencesOf, upTo } from "../../testing/store-contract/subject.ts";
 import type { Change, Store } from "../port/store.ts";
 import { kyselyOn, openPool } from "./connection.ts";
-import { EVERYTHING } from "./notification.ts";
+import { EVERYTHING } from "./listen.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 // Of its own, because it is killed.

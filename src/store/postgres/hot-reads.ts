@@ -4,7 +4,7 @@ import type { Membership } from "../port/gates.ts";
 import type { AnnotationPlace, AnnotationRecord, EventPlace } from "../port/judgments.ts";
 import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../port/large-rows.ts";
 import type { EventPage, IdempotencyKey, IdempotencyRecord, KeyRecord } from "../port/store.ts";
-import { beginningOf, toEventPlace } from "../read/event-places.ts";
+import { beginningOf, toEventPlace } from "../read/run-heads.ts";
 import { FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
 import {
   type IdempotencyColumns,
@@ -17,7 +17,7 @@ import {
 } from "../rows/rows.ts";
 import type { AnnotationsTable } from "../schema/judgments.ts";
 import type { RunEventsTable } from "../schema/runs.ts";
-import { prepared } from "./prepared.ts";
+import { prepared } from "./statements.ts";
 import type { Queries } from "./tenant-pool.ts";
 
 /**

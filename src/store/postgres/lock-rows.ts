@@ -2,9 +2,8 @@ import type { Client } from "pg";
 import type { QueueItemRecord, QueueWrite } from "../port/judgments.ts";
 import type { PreparedUnit } from "../units/prepare-unit.ts";
 import { LockedRows, type RowsOf } from "./current-rows.ts";
-import { prepared } from "./prepared.ts";
 import type { RunCounting } from "./run-counts.ts";
-import { type Statement, send } from "./statements.ts";
+import { prepared, type Statement, send } from "./statements.ts";
 
 /**
  * What a batch locks and reads before it is decided, in this order. Every process locks in this order and within it by key, so no two of

@@ -1,20 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "kysely";
 import { type Change, NO_CHANGE, type Store, type Unit } from "../port/store.ts";
-import { forgetRuns } from "../read/forget-run.ts";
+import { forgetRuns } from "../read/delete-run.ts";
 import { over, sharedStore } from "../read/shared-store.ts";
 import { forgetUndelivered } from "../read/webhooks.ts";
-import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
+import { migrate, requireCurrentSchema } from "../schema/migrations.ts";
 import type { Tables } from "../schema/tables.ts";
-import { OF_HOST } from "../units/tenant-line.ts";
-import { claimRuns, renewLeases } from "./claim-runs.ts";
+import { OF_HOST } from "../units/group-commit.ts";
+import { claimRuns, renewLeases } from "./leases.ts";
 import { type ConnectionSettings, kyselyOn, openPool } from "./connection.ts";
 import { closedError, explain, explainOpening } from "./database-error.ts";
-import { finishAttempt } from "./finish-attempt.ts";
+import { finishAttempt } from "./leases.ts";
 import * as hot from "./hot-reads.ts";
-import { Listener } from "./listen.ts";
-import { Listeners } from "./listeners.ts";
-import { notify } from "./notification.ts";
+import { Listener, Listeners, notify } from "./listen.ts";
 import { ConnectionTurns, tenantPools } from "./tenant-pool.ts";
 import { Writer } from "./writer.ts";
 

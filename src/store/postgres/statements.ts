@@ -1,6 +1,6 @@
+import { createHash } from "node:crypto";
 import type { Client, QueryResult } from "pg";
 import type { AnyTable, Columns, ColumnType, RowOf, Table } from "../schema/table.ts";
-import { type Prepared, prepared, type StatementName } from "./prepared.ts";
 
 export interface Statement {
   /** Statements with a name are parsed once per connection; see `prepared`. */
@@ -122,4 +122,34 @@ export function sorted<R>(rows: readonly R[], keyOf: KeyOf<R>): R[] {
 /** Sorted, and of rows with the same key only the last: one statement can replace a row only once. */
 export function newest<R>(rows: readonly R[], keyOf: KeyOf<R>): R[] {
   return sorted([...new Map(rows.map((row) => [JSON.stringify(keyOf(row)), row])).values()], keyOf);
+}
+
+declare const made: unique symbol;
+
+/** The name of a prepared statement. Only `prepared` makes one, so that no name has two texts. */
+export type StatementName = string & { readonly [made]: true };
+
+export interface Prepared {
+  readonly name: StatementName;
+  readonly text: string;
+}
+
+const known = new Map<string, Prepared>();
+
+/** A server cuts names after 63 bytes. */
+const ABOUT_MAX = 40;
+const DIGEST_DIGITS = 20;
+
+/**
+ * A statement that each connection parses and plans once. Its name ends with the digest of its text: a server keeps the
+ * first text it was given under a name, so two texts under one name would fail on the connection that uses both.
+ * `about` is for people who read the server's log.
+ */
+export function prepared(about: string, text: string): Prepared {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, DIGEST_DIGITS);
+  const statement = { name: `${about.slice(0, ABOUT_MAX)} ${digest}` as StatementName, text };
+  known.set(text, statement);
+  return statement;
 }

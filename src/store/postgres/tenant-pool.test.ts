@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OF_HOST } from "../units/tenant-line.ts";
+import { OF_HOST } from "../units/group-commit.ts";
 import { ConnectionTurns } from "./tenant-pool.ts";
 
 /** Who has a connection, in the order in which they got it. */

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from "pg";
 import { AppError } from "../../protocol/errors.ts";
 import type { Handles } from "../read/shared-store.ts";
 import type { Tables } from "../schema/tables.ts";
-import { OF_HOST, TenantLine } from "../units/tenant-line.ts";
+import { OF_HOST, TenantLine } from "../units/group-commit.ts";
 import { kyselyOn } from "./connection.ts";
 
 export type Queries = Pick<Pool, "query">;

@@ -1,8 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AuditEntry } from "../../protocol/audit/audit.ts";
 import type { AuditBacklog, StoredCheckpoint } from "../port/store.ts";
-import type { ChainHead } from "../rows/audit-chain.ts";
-import { toAuditEntry } from "../rows/rows.ts";
+import { type ChainHead, toAuditEntry } from "../rows/rows.ts";
 import { auditCheckpoints } from "../schema/audit.ts";
 import type { Tables } from "../schema/tables.ts";
 

@@ -3,11 +3,10 @@ import { agentFields } from "../../protocol/agents/agent-of.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { isTerminal, type RunStatus } from "../../protocol/runs/run-status.ts";
 import type { Deletion, EndedRun, EndedRunQuery, ExpiredQuery, Tombstone } from "../port/judgments.ts";
-import { agentsIn, holdsAgent } from "../rows/agent-column.ts";
+import { agentsIn, holdsAgent } from "../rows/annotation-rows.ts";
 import { type RunsTable, runTombstones } from "../schema/runs.ts";
 import type { Tables } from "../schema/tables.ts";
-import { type BoundedState, runsOrHeads, stateUpTo } from "./run-heads.ts";
-import { firstRunIdAt } from "./run-id-at.ts";
+import { type BoundedState, firstRunIdAt, runsOrHeads, stateUpTo } from "./run-heads.ts";
 
 /** The index of ended runs holds only these. A literal, because SQLite does not look into parameters for that. */
 const hasEnded = sql<boolean>`status in ('completed', 'failed', 'cancelled')`;

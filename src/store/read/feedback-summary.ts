@@ -2,13 +2,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { FeedbackQuery, FeedbackRow } from "../port/judgments.ts";
-import { agentsIn, holdsAgent } from "../rows/agent-column.ts";
+import { agentsIn, holdsAgent } from "../rows/annotation-rows.ts";
 import { WHOLE_RUN } from "../rows/feedback-tallies.ts";
-import { Sums } from "../rows/sums.ts";
-import { dialectOf } from "../schema/dialect-of.ts";
+import { dialectOf } from "../schema/dialect.ts";
 import type { Tables } from "../schema/tables.ts";
-import { LabelCounts, type NamedLabels } from "./label-counts.ts";
-import { otherRunsThan, recountedTallies } from "./recounted-tallies.ts";
+import { LabelCounts, type NamedLabels, otherRunsThan, recountedTallies, Sums } from "./feedback-counts.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -8,7 +8,7 @@ import type {
   InterruptQuery,
   StoredInterrupt,
 } from "../port/gates.ts";
-import { toStoredInterrupt } from "../rows/gate-rows.ts";
+import { toStoredInterrupt } from "../rows/interrupt-rows.ts";
 import {
   type ExternalEventsTable,
   externalEvents,

@@ -3,12 +3,11 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { RunStatus } from "../../protocol/runs/run-status.ts";
 import type { CountedRuns, DescendantQuery, RunOutline, RunQuery, RunRow } from "../port/store.ts";
-import { holdsAgent } from "../rows/agent-column.ts";
+import { holdsAgent } from "../rows/annotation-rows.ts";
 import { toRunRow } from "../rows/rows.ts";
-import { dialectOf } from "../schema/dialect-of.ts";
+import { dialectOf } from "../schema/dialect.ts";
 import type { Tables } from "../schema/tables.ts";
-import { runsOrHeads, stateUpTo } from "./run-heads.ts";
-import { firstRunIdAt } from "./run-id-at.ts";
+import { firstRunIdAt, runsOrHeads, stateUpTo } from "./run-heads.ts";
 
 export async function logBytes(db: Kysely<Tables>, runId: string, toSequence: number): Promise<number> {
   const row = await db

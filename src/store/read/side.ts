@@ -1,9 +1,9 @@
 import { type ExpressionBuilder, type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Artifact, EffectRecord, IdempotencyClaim, IdempotencyKey, IdempotencyRecord } from "../port/store.ts";
-import { CALLBACK } from "../rows/gate-rows.ts";
+import { CALLBACK } from "../rows/interrupt-rows.ts";
 import { toArtifact, toIdempotencyRecord } from "../rows/rows.ts";
-import { dialectOf } from "../schema/dialect-of.ts";
+import { dialectOf } from "../schema/dialect.ts";
 import type { IdempotencyTable } from "../schema/host.ts";
 import { effects } from "../schema/runs.ts";
 import type { Tables } from "../schema/tables.ts";

@@ -2,9 +2,9 @@ import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { ClaimedDelivery, DeliveryClaim, DeliveryQuery, DeliveryRecord, WebhookRecord } from "../port/gates.ts";
 import type { Unit } from "../port/store.ts";
-import { WEBHOOK_DISABLED } from "../rows/attempt-rows.ts";
-import { CALLBACK, toDelivery } from "../rows/gate-rows.ts";
-import { type DialectName, dialectOf } from "../schema/dialect-of.ts";
+import { CALLBACK, toDelivery } from "../rows/interrupt-rows.ts";
+import { WEBHOOK_DISABLED } from "../rows/rows.ts";
+import { type DialectName, dialectOf } from "../schema/dialect.ts";
 import type { Tables } from "../schema/tables.ts";
 import { type DeliveriesTable, webhooks } from "../schema/webhooks.ts";
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { DueBeyond, DueTenants, RunsAhead } from "../port/work-queue.ts";
-import { dialectOf } from "../schema/dialect-of.ts";
+import { dialectOf } from "../schema/dialect.ts";
 import type { Tables } from "../schema/tables.ts";
 
 /** Read once when a host starts: the runs in the queue are few compared with those that have ended. */

@@ -9,7 +9,7 @@ import {
   runCancelled,
   voteRecorded,
 } from "../../testing/gate-builders.ts";
-import { changedRows } from "./interrupt-rows.ts";
+import { changedRows, startersIn, startersText } from "./interrupt-rows.ts";
 
 const NOTHING = { interrupts: [], voted: [] };
 
@@ -55,4 +55,18 @@ describe("a write to a run", () => {
     const { both } = twoGates();
     expect(changedRows(next(both, NOW, accessDenied("int-unknown"), accessDenied("__proto__")))).toEqual(NOTHING);
   });
+});
+
+test.each([[["ada"]], [["ada", "eve"]], [["[odd"]], [['["ada"]']], [[]]])(
+  "starters are read as they were written: %j",
+  (names) => {
+    expect(startersIn(startersText(names))).toEqual(names);
+  },
+);
+
+test("one name is stored as it is, as by earlier versions", () => {
+  expect(startersText(["ada"])).toBe("ada");
+  expect(startersIn("[not json")).toEqual(["[not json"]);
+  expect(startersIn("[1]")).toEqual(["[1]"]);
+  expect(startersIn(null)).toEqual([]);
 });

@@ -3,9 +3,10 @@ import type { Interrupt, Vote } from "../../protocol/gates/interrupt.ts";
 import { own } from "../../protocol/own.ts";
 import { startersOf } from "../../protocol/runs/forked-from.ts";
 import type { Run } from "../../protocol/runs/run.ts";
+import type { DeliveryRecord, DeliveryWrite, StoredInterrupt } from "../port/gates.ts";
 import type { RunWrite } from "../port/store.ts";
 import type { InterruptsTable, InterruptVotesTable } from "../schema/gates.ts";
-import { startersText } from "./starters.ts";
+import { type DeliveriesTable, deliveries } from "../schema/webhooks.ts";
 
 /** The derived rows that a write replaces. */
 export interface InterruptChanges {
@@ -136,4 +137,63 @@ function voteRow(run: Run, interrupt: Interrupt, vote: Vote): InterruptVotesTabl
 /** In byte order where ids and names are ASCII, which is the order of both databases. */
 function sortedBy<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
   return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+/** Rows of gates and deliveries where more is to be done than the description of the table says. */
+
+export type InterruptColumns = Pick<
+  InterruptsTable,
+  "interrupt_id" | "tenant" | "workspace" | "run_id" | "workflow_id" | "started_by" | "status" | "body"
+>;
+
+export function toStoredInterrupt(row: InterruptColumns): StoredInterrupt {
+  return {
+    interruptId: row.interrupt_id,
+    tenant: row.tenant,
+    ...(row.workspace === null ? {} : { workspace: row.workspace }),
+    runId: row.run_id,
+    workflowId: row.workflow_id,
+    starters: startersIn(row.started_by),
+    status: row.status,
+    interrupt: JSON.parse(row.body) as Interrupt,
+  };
+}
+
+/** The webhook of a delivery that has none: the callback of a run. */
+export const CALLBACK = "";
+
+export function toDelivery(row: DeliveriesTable): DeliveryRecord {
+  const delivery = deliveries.toRecord(row);
+  return row.webhook_id === CALLBACK ? delivery : { ...delivery, webhookId: row.webhook_id };
+}
+
+/** Due at once, in the order in which things happened. */
+export function deliveryRow(tenant: string, delivery: DeliveryWrite): DeliveriesTable {
+  const due = { tenant, state: "pending", attempts: 0, nextAtMs: delivery.atMs } as const;
+  return { ...deliveries.toRow({ ...delivery, ...due }), webhook_id: delivery.webhookId ?? CALLBACK };
+}
+
+/**
+ * The column `started_by` of an interrupt: one name as it is, several as a JSON array. A name that begins like an array
+ * is written as one.
+ */
+export function startersText(starters: readonly string[]): string | null {
+  const [first, ...others] = starters;
+  if (first === undefined) return null;
+  return others.length === 0 && !first.startsWith("[") ? first : JSON.stringify(starters);
+}
+
+/** Rows of earlier versions hold one name, however it begins. */
+export function startersIn(text: string | null): readonly string[] {
+  if (text === null) return [];
+  return (text.startsWith("[") ? namesIn(text) : undefined) ?? [text];
+}
+
+function namesIn(text: string): string[] | undefined {
+  try {
+    const names: unknown = JSON.parse(text);
+    return Array.isArray(names) && names.every((one) => typeof one === "string") ? names : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,12 +1,14 @@
-import type { AuditEntry } from "../../protocol/audit/audit.ts";
+import { entryHash } from "../../formats/audit/audit-entry-hash.ts";
+import type { AuditDraft, AuditEntry } from "../../protocol/audit/audit.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import type { Membership } from "../port/gates.ts";
+import type { AttemptOutcome, Membership } from "../port/gates.ts";
 import type { Artifact, IdempotencyRecord, KeyRecord, KeyWrite, RunRow, StoredEvent } from "../port/store.ts";
 import { auditLog } from "../schema/audit.ts";
 import type { IdempotencyTable } from "../schema/host.ts";
 import { type ApiKeysTable, apiKeys } from "../schema/identity.ts";
 import { artifacts, type RunEventsTable, type RunsTable } from "../schema/runs.ts";
 import type { Row } from "../schema/table.ts";
+import type { DeliveriesTable } from "../schema/webhooks.ts";
 
 /** Rows turned into records where more is to be done than the description of the table says. */
 
@@ -95,3 +97,47 @@ export function toIdempotencyRecord(row: IdempotencyColumns): IdempotencyRecord 
 export function toArtifact(row: Omit<Row<typeof artifacts>, "run_id" | "tenant" | "created_at">): Artifact {
   return { ...artifacts.toRecord(row), body: new Uint8Array(row.body) };
 }
+
+export { entryHash };
+
+export interface ChainHead {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** Puts drafts at the end of a chain. Pure but for the hash; callers hold the head's lock. */
+export function extendChain(
+  head: ChainHead | undefined,
+  drafts: readonly AuditDraft[],
+): { entries: AuditEntry[]; head: ChainHead } {
+  let seq = head?.seq ?? 0;
+  let prevHash: string | null = head?.hash ?? null;
+  const entries: AuditEntry[] = [];
+  for (const { occurredAt, actor, action, target, details } of drafts) {
+    seq += 1;
+    const entry: AuditEntry = { atSequence: seq, occurredAt, actor, action, target, details, prevHash };
+    prevHash = entryHash(entry);
+    entries.push(entry);
+  }
+  if (prevHash === null) throw new Error("extendChain needs a head or at least one draft");
+  return { entries, head: { seq, hash: prevHash } };
+}
+
+type Finished = Pick<DeliveriesTable, "state" | "attempts" | "next_at" | "last_status" | "last_error" | "finished_at">;
+
+/** A delivery after an attempt: a retry has a due time, any other an end. */
+export function finishedColumns(attempt: AttemptOutcome): Finished {
+  const { state, attempts, nextAtMs, lastStatus, lastError, atMs } = attempt;
+  const again = state === "pending";
+  return {
+    state,
+    attempts,
+    next_at: again ? (nextAtMs ?? atMs) : null,
+    last_status: lastStatus ?? null,
+    last_error: lastError ?? null,
+    finished_at: again ? null : atMs,
+  };
+}
+
+/** Why the deliveries that waited for a webhook are dead. */
+export const WEBHOOK_DISABLED = "the webhook was disabled";

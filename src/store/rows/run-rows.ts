@@ -5,7 +5,7 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { RunWrite } from "../port/store.ts";
 import type { RunsTable } from "../schema/runs.ts";
-import { agentColumn } from "./agent-column.ts";
+import { agentColumn } from "./annotation-rows.ts";
 
 /** The row of a run as a write leaves it. Lease and dedup scope are those of a run that is new. */
 export function runRow(tenant: string, { run, lease = "release", dedupScope = null }: NewRun): RunsTable {

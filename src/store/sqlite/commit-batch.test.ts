@@ -8,7 +8,7 @@ import {
   startedRun,
 } from "../../testing/builders.ts";
 import type { Unit } from "../port/store.ts";
-import { migrate } from "../schema/migrate.ts";
+import { migrate } from "../schema/migrations.ts";
 import { BatchCommitter } from "./commit-batch.ts";
 import { flattenUnit } from "./flatten-unit.ts";
 import { kyselyOver } from "./kysely-dialect.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../port/large-rows.ts";
 import type { Store } from "../port/store.ts";
-import { beginningOf, toEventPlace } from "../read/event-places.ts";
+import { beginningOf, toEventPlace } from "../read/run-heads.ts";
 import { FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
 import {
   type IdempotencyColumns,

@@ -13,10 +13,10 @@ import {
 } from "kysely";
 import type { Handles } from "../read/shared-store.ts";
 import type { Tables } from "../schema/tables.ts";
-import { OF_HOST } from "../units/tenant-line.ts";
+import { OF_HOST } from "../units/group-commit.ts";
 import { explain } from "./database-error.ts";
 import type { SqliteDatabase, SqliteValue } from "./open-database.ts";
-import { type CachedStatement, cacheStatements } from "./statement-cache.ts";
+import { type CachedStatement, cacheStatements } from "./statements.ts";
 
 /** Kysely over a handle of this thread. The handle stays the caller's to close. */
 export function kyselyOver(db: SqliteDatabase): Kysely<Tables> {

@@ -1,4 +1,7 @@
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { isBuiltin } from "node:module";
+import { basename, dirname, join } from "node:path";
+import { explain } from "./database-error.ts";
 
 /** What we use of the `node:sqlite` API, which has no types for Node 20. */
 export interface SqliteDatabase {
@@ -94,4 +97,52 @@ async function withoutExperimentalWarning<T>(load: () => Promise<T>): Promise<T>
   } finally {
     process.emitWarning = emitWarning;
   }
+}
+
+/** One name per file, so that a link to it meets the same lock. Its folder is made when it is missing. */
+export function databasePath(given: string): string {
+  if (existsSync(given)) return realpathSync(given);
+  const folder = dirname(given);
+  makeFolder(folder);
+  return join(realpathSync(folder), basename(given));
+}
+
+/** The file holds secrets of the host. SQLite gives its companions the same permissions. */
+export function makeDatabaseFile(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+}
+
+/** Not with `recursive`, which never returns where the system says that an existing parent is not there (/proc). */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) makeFolder(parent);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process was first.
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+export interface ReadSnapshot {
+  /** Read-only. Open as long as the snapshot. */
+  readonly db: SqliteDatabase;
+  close(): void;
+}
+
+/**
+ * The database as it is at this moment, for as long as it takes to read it: later commits are not seen. Works in any
+ * process while the owner writes, and blocks no writer; only the owner's log grows until the snapshot is closed.
+ */
+export async function openReadSnapshot(path: string): Promise<ReadSnapshot> {
+  const db = await openForReading(path);
+  try {
+    // A transaction takes its snapshot with the first read, not with `begin`.
+    db.exec("begin; select 1 from sqlite_master limit 1");
+  } catch (error) {
+    db.close();
+    throw explain(error);
+  }
+  return { db, close: () => db.close() };
 }

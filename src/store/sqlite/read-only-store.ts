@@ -1,7 +1,7 @@
 import type { Store } from "../port/store.ts";
 import { sharedStore } from "../read/shared-store.ts";
-import { requireCurrentSchema } from "../schema/migrate.ts";
-import { OF_HOST } from "../units/tenant-line.ts";
+import { requireCurrentSchema } from "../schema/migrations.ts";
+import { OF_HOST } from "../units/group-commit.ts";
 import { explain } from "./database-error.ts";
 import { hotReads } from "./hot-reads.ts";
 import { kyselyForTenants, kyselyThrough } from "./kysely-dialect.ts";

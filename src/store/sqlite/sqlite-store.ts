@@ -1,23 +1,27 @@
 import { type Change, type Committed, NO_CHANGE, type Store } from "../port/store.ts";
-import { forgetRuns } from "../read/forget-run.ts";
+import { forgetRuns } from "../read/delete-run.ts";
 import { sharedStore } from "../read/shared-store.ts";
 import { buryDeliveries, forgetUndelivered } from "../read/webhooks.ts";
 import { toRun } from "../rows/rows.ts";
-import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
-import { isLongUnit, writeEvents } from "../units/event-texts.ts";
-import { changeOf, type Topics } from "../units/prepare-unit.ts";
-import { OF_HOST } from "../units/tenant-line.ts";
+import { migrate, requireCurrentSchema } from "../schema/migrations.ts";
+import { OF_HOST } from "../units/group-commit.ts";
+import { changeOf, isLongUnit, type Topics, writeEvents } from "../units/prepare-unit.ts";
 import { explain } from "./database-error.ts";
-import { databasePath, makeDatabaseFile } from "./database-path.ts";
 import { FileHealth } from "./file-health.ts";
 import { flattenAttempt, flattenUnit } from "./flatten-unit.ts";
 import { hotReads } from "./hot-reads.ts";
 import { kyselyForTenants, kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
-import { IN_MEMORY, openForReading, openForWriting, type SqliteDatabase } from "./open-database.ts";
+import {
+  databasePath,
+  IN_MEMORY,
+  makeDatabaseFile,
+  openForReading,
+  openForWriting,
+  type SqliteDatabase,
+} from "./open-database.ts";
 import type { Operation, Outcome } from "./operations.ts";
 import { type OwnerLock, takeOwnership } from "./owner-lock.ts";
-import { writeInAnotherThread, writeInThisThread } from "./write-connection.ts";
-import { type WriteConnection, Writer } from "./writer.ts";
+import { type WriteConnection, Writer, writeInAnotherThread, writeInThisThread } from "./writer.ts";
 
 export interface SqliteStoreOptions {
   /** A file, or `:memory:`. The folder is made when it is missing. */

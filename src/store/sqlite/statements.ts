@@ -1,5 +1,5 @@
 import { runDeletes } from "../read/delete-run.ts";
-import { FIRST_POSITION, passed } from "../read/queue-marks.ts";
+import { FIRST_POSITION, passed } from "../rows/queue-rows.ts";
 import type { SqliteDatabase, SqliteStatement } from "./open-database.ts";
 import { ROW_STATEMENTS, type RowStatementName } from "./row-statements.ts";
 
@@ -112,4 +112,26 @@ export function prepareStatements(db: SqliteDatabase): Statements {
   return Object.fromEntries(
     [...rows, ...Object.entries(ALL)].map(([name, text]) => [name, db.prepare(text)]),
   ) as Statements;
+}
+
+export interface CachedStatement {
+  readonly statement: SqliteStatement;
+  readonly returnsRows: boolean;
+}
+
+/** Our statements are few, but those with lists of parameters must not pile up. */
+const STATEMENTS_MAX = 200;
+
+/** Preparing costs more than running. The caller keeps `db` for as long as it uses the statements. */
+export function cacheStatements(db: SqliteDatabase): (sql: string) => CachedStatement {
+  const cache = new Map<string, CachedStatement>();
+  return (sql) => {
+    const known = cache.get(sql);
+    if (known !== undefined) return known;
+    const statement = db.prepare(sql);
+    const cached = { statement, returnsRows: statement.columns().length > 0 };
+    if (cache.size >= STATEMENTS_MAX) cache.clear();
+    cache.set(sql, cached);
+    return cached;
+  };
 }

@@ -2,8 +2,14 @@ import { statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { BatchCommitter } from "./commit-batch.ts";
 import { openForWriting } from "./open-database.ts";
-import { fromMessage, joinWrites, type OperationMessage, type WritesAhead } from "./operation-message.ts";
-import type { Operation, Outcome } from "./operations.ts";
+import {
+  fromMessage,
+  joinWrites,
+  type Operation,
+  type OperationMessage,
+  type Outcome,
+  type WritesAhead,
+} from "./operations.ts";
 
 /**
  * The thread that owns the only write connection: fsync and B-tree work happen here and never hold up a request that

@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { eventDoc, type RunEvent } from "../../protocol/events.ts";
 import type { Change, IdempotencyOutcome, RunWrite, Unit } from "../port/store.ts";
 import { changedRows, type InterruptChanges } from "../rows/interrupt-rows.ts";
 import { runRow } from "../rows/run-rows.ts";
 import type { IdempotencyTable } from "../schema/host.ts";
 import type { RunEventsTable, RunsTable } from "../schema/runs.ts";
 import { type AnnotationStep, stepsOf } from "./annotation-steps.ts";
-import { type EventTexts, eventText } from "./event-texts.ts";
 import { checksOf, type UnitChecks } from "./unit-checks.ts";
 
 /** A unit with the rows of its runs written out, as far as they do not depend on what is in the database. */
@@ -91,4 +92,43 @@ export function changeOf(runIds: ReadonlySet<string>, work: boolean, topics: rea
   const [annotations, queues] = [has("annotations"), has("queues")];
   const any = work || keys || webhooks || deliveries || annotations || queues || runIds.size > 0;
   return any ? { runIds: [...runIds], work, keys, webhooks, deliveries, annotations, queues } : undefined;
+}
+
+/** An event as it is stored: what is served, and what is sealed. */
+export interface EventText {
+  readonly body: string;
+  readonly sealed: string | null;
+}
+
+export type EventTexts = ReadonlyMap<RunEvent, EventText>;
+
+/** Fewer are written out in no time. */
+const MANY_EVENTS = 256;
+/** How long events are written out before other work has its turn. */
+const AT_ONCE_MS = 5;
+
+export function eventText(event: RunEvent): EventText {
+  return {
+    body: JSON.stringify(eventDoc(event)),
+    sealed: event.sealed === undefined ? null : JSON.stringify(event.sealed),
+  };
+}
+
+export function isLongUnit({ runs = [], large = false }: Unit): boolean {
+  return large || runs.some(({ events }) => events.length > MANY_EVENTS);
+}
+
+/** The texts of all events of a unit, written out a few at a time: a tape of many records must not hold up other requests. */
+export async function writeEvents({ runs = [] }: Unit): Promise<EventTexts> {
+  const texts = new Map<RunEvent, EventText>();
+  let untilMs = performance.now() + AT_ONCE_MS;
+  for (const event of runs.flatMap(({ events }) => events)) {
+    texts.set(event, eventText(event));
+    if (performance.now() < untilMs) continue;
+    await nextTurn();
+    untilMs = performance.now() + AT_ONCE_MS;
+  }
+  // What is left to be written out is the run itself.
+  await nextTurn();
+  return texts;
 }

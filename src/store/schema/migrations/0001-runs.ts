@@ -1,6 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { COLUMN_TYPES, type ColumnTypes } from "../column-types.ts";
-import { type DialectName, dialectOf } from "../dialect-of.ts";
+import { COLUMN_TYPES, type ColumnTypes, type DialectName, dialectOf } from "../dialect.ts";
 
 /** Runs and all that a request about them writes: definitions, keys, audit, idempotency, effects, artifacts. */
 export const runs: Migration = {

@@ -1,6 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { COLUMN_TYPES, type ColumnTypes } from "../column-types.ts";
-import { dialectOf } from "../dialect-of.ts";
+import { COLUMN_TYPES, type ColumnTypes, dialectOf } from "../dialect.ts";
 
 /** Interrupts across runs, external events that came early, webhooks with their outbox, and groups of principals. */
 export const gates: Migration = {

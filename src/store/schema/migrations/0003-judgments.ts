@@ -1,6 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { COLUMN_TYPES, type ColumnTypes } from "../column-types.ts";
-import { type DialectName, dialectOf } from "../dialect-of.ts";
+import { COLUMN_TYPES, type ColumnTypes, type DialectName, dialectOf } from "../dialect.ts";
 import { QUEUE_INDEXES, queueTables } from "./0003-queues.ts";
 import { fillRunFacts } from "./0003-run-facts.ts";
 

@@ -1,4 +1,4 @@
-import type { ColumnTypes } from "../column-types.ts";
+import type { ColumnTypes } from "../dialect.ts";
 
 /** Review queues and their items, and what is left of runs that were deleted. `body` is last, as in `runs`. */
 export const queueTables = ({ text, int, bigint, strict }: ColumnTypes): string[] => [

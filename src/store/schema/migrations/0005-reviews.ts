@@ -1,6 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { COLUMN_TYPES, type ColumnTypes } from "../column-types.ts";
-import { dialectOf } from "../dialect-of.ts";
+import { COLUMN_TYPES, type ColumnTypes, dialectOf } from "../dialect.ts";
 
 /** Conversations between agents about what should change. */
 export const reviews: Migration = {

@@ -1,6 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { COLUMN_TYPES, type ColumnTypes } from "../column-types.ts";
-import { dialectOf } from "../dialect-of.ts";
+import { COLUMN_TYPES, type ColumnTypes, dialectOf } from "../dialect.ts";
 
 /** Things with a name and a revision. */
 export const documents: Migration = {

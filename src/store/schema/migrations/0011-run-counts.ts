@@ -1,6 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { COLUMN_TYPES, type ColumnTypes } from "../column-types.ts";
-import { type DialectName, dialectOf } from "../dialect-of.ts";
+import { COLUMN_TYPES, type ColumnTypes, type DialectName, dialectOf } from "../dialect.ts";
 
 /** Counts of runs per tenant and per root run, the root of each child run, the work queue by tenant, and probes of readiness. */
 export const runCounts: Migration = {

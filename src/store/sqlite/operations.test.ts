@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { Unit } from "../port/store.ts";
 import { flattenUnit } from "./flatten-unit.ts";
-import { joinWrites, splitWrites } from "./operation-message.ts";
-import type { Operation } from "./operations.ts";
+import { joinWrites, type Operation, splitWrites } from "./operations.ts";
 
 function unitOf(artifacts: number): Operation {
   const body = new Uint8Array(1);

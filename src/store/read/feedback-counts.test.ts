@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LABELS_NAMED, LabelCounts } from "./label-counts.ts";
+import { LABELS_NAMED, LabelCounts } from "./feedback-counts.ts";
 
 describe("the labels of a group", () => {
   test("are all named with their numbers where they are few, and apart from those of other groups", () => {

@@ -3,10 +3,10 @@ import { annotationOf } from "../../testing/annotation-builders.ts";
 import { startedRun } from "../../testing/builders.ts";
 import { SEARCHES, TEXTS } from "../../testing/search-texts.ts";
 import { annotationRow, textRow } from "../rows/annotation-rows.ts";
-import { migrate } from "../schema/migrate.ts";
+import { migrate } from "../schema/migrations.ts";
 import { kyselyOver } from "../sqlite/kysely-dialect.ts";
 import { IN_MEMORY, openForWriting, type SqliteDatabase } from "../sqlite/open-database.ts";
-import { searchFor } from "./search-annotations.ts";
+import { searchFor } from "./annotations.ts";
 
 let handle: SqliteDatabase;
 beforeEach(async () => {

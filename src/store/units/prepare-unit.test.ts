@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NOW, next, nodeStarted, startedRun } from "../../testing/builders.ts";
-import { eventText, isLongUnit, writeEvents } from "./event-texts.ts";
+import { eventText, isLongUnit, writeEvents } from "./prepare-unit.ts";
 
 test("many events are written out in pieces: other work has its turn before the last of them", async () => {
   const begun = startedRun({ tenant: "t" });

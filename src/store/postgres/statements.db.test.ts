@@ -6,7 +6,7 @@ import { reviewOf, roundOf, writing } from "../../testing/review-builders.ts";
 import { accept, save } from "../../testing/store-contract/subject.ts";
 import type { Store } from "../port/store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
-import { prepared } from "./prepared.ts";
+import { prepared } from "./statements.ts";
 
 describe("the name of a prepared statement", () => {
   test("is another one for another text, also under the same label", () => {

@@ -1,4 +1,11 @@
-import type { DialectName } from "./dialect-of.ts";
+import { type Kysely, PostgresAdapter } from "kysely";
+
+export type DialectName = "sqlite" | "postgres";
+
+/** Which database a handle or transaction speaks to, for the few statements that differ. */
+export function dialectOf(db: Pick<Kysely<unknown>, "getExecutor">): DialectName {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? "postgres" : "sqlite";
+}
 
 /** How migrations write the types of columns in each database. */
 export interface ColumnTypes {

@@ -14,10 +14,8 @@ import { tallyRows } from "../rows/feedback-tallies.ts";
 import { allRows } from "../rows/interrupt-rows.ts";
 import { kyselyOver } from "../sqlite/kysely-dialect.ts";
 import { openForWriting } from "../sqlite/open-database.ts";
-import { COLUMN_TYPES } from "./column-types.ts";
-import { type DialectName, dialectOf } from "./dialect-of.ts";
-import { migrate, requireCurrentSchema, schemaState } from "./migrate.ts";
-import { KNOWN_VERSION, migrationProvider } from "./migrations.ts";
+import { COLUMN_TYPES, type DialectName, dialectOf } from "./dialect.ts";
+import { KNOWN_VERSION, migrate, migrationProvider, requireCurrentSchema, schemaState } from "./migrations.ts";
 import type { AnyColumn } from "./table.ts";
 import { TABLES, type Tables } from "./tables.ts";
 

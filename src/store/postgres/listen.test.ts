@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { changeFrom, notify } from "./notification.ts";
+import { changeFrom, notify } from "./listen.ts";
 
 const TOPICS = { work: true, keys: false, webhooks: true, deliveries: false, annotations: true, queues: false };
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { kyselyOver } from "../sqlite/kysely-dialect.ts";
 import { openForWriting } from "../sqlite/open-database.ts";
-import { agentColumn, agentsIn, holdsAgent } from "./agent-column.ts";
+import { agentColumn, agentsIn, holdsAgent } from "./annotation-rows.ts";
 
 const HARD = [
   "a",
