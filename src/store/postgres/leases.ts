@@ -1,10 +1,9 @@
 import type { Run } from "../../protocol/runs/run.ts";
-import type { Claim } from "../port/store.ts";
-import { toRun } from "../rows/rows.ts";
-import type { Queries } from "./tenant-pool.ts";
 import type { AttemptOutcome } from "../port/gates.ts";
-import { finishedColumns, WEBHOOK_DISABLED } from "../rows/rows.ts";
+import type { Claim } from "../port/store.ts";
+import { finishedColumns, toRun, WEBHOOK_DISABLED } from "../rows/rows.ts";
 import { prepared } from "./statements.ts";
+import type { Queries } from "./tenant-pool.ts";
 
 // Rows that another claim or a commit is just changing are passed over, not waited for. The order of the rows that
 // an update returns is its own, so the due time comes along.

@@ -7,6 +7,7 @@ import { agentsIn, FIRST_PLACE, isSeveral, toAnnotation } from "../rows/annotati
 import { dialectOf } from "../schema/dialect.ts";
 import type { AnnotationsTable, RunFeedbackTable, RunLabelsTable } from "../schema/judgments.ts";
 import type { Tables } from "../schema/tables.ts";
+import { inBatches, visibleTo } from "./conditions.ts";
 
 export async function readAnnotation(
   db: Kysely<Tables>,
@@ -17,23 +18,15 @@ export async function readAnnotation(
   return row && toAnnotation(row);
 }
 
-/** Ids per statement: few enough parameters for either database. */
-const IDS_AT_ONCE = 500;
-
 export async function annotationsById(
   db: Kysely<Tables>,
   tenant: string,
   annotationIds: readonly string[],
 ): Promise<AnnotationRecord[]> {
-  const found: AnnotationRecord[] = [];
-  const ids = [...new Set(annotationIds)];
-  for (let i = 0; i < ids.length; i += IDS_AT_ONCE) {
-    const rows = await visibleAnnotations(db, { tenant })
-      .where("annotation_id", "in", ids.slice(i, i + IDS_AT_ONCE))
-      .execute();
-    found.push(...rows.map(toAnnotation));
-  }
-  return found;
+  const rows = await inBatches([...new Set(annotationIds)], (ids) =>
+    visibleAnnotations(db, { tenant }).where("annotation_id", "in", ids).execute(),
+  );
+  return rows.map(toAnnotation);
 }
 
 /** Without those that have come down to nothing. */
@@ -125,8 +118,7 @@ async function annotationPage(
   const rows = await db
     .selectFrom(search.from.as("annotations"))
     .selectAll()
-    .where("tenant", "=", visible.tenant)
-    .$if(visible.workspace !== undefined, (found) => found.where("workspace", "=", visible.workspace ?? ""))
+    .where(visibleTo(visible))
     .where((one) => one.and(conditions(one, query)))
     .$if(after !== undefined, (found) => found.where((one) => comesAfter(one, after ?? FIRST_PLACE, order)))
     .where(search.where)
@@ -171,12 +163,8 @@ function comesAfter(
   return sql<SqlBool>`(${one.ref("created_at")}, ${one.ref("annotation_id")}) ${beyond} (${createdAtMs}, ${annotationId})`;
 }
 
-function visibleAnnotations(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
-  return db
-    .selectFrom("annotations")
-    .selectAll()
-    .where("tenant", "=", tenant)
-    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""));
+function visibleAnnotations(db: Kysely<Tables>, visible: Visibility) {
+  return db.selectFrom("annotations").selectAll().where(visibleTo(visible));
 }
 
 /**

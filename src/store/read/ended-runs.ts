@@ -6,24 +6,17 @@ import type { Deletion, EndedRun, EndedRunQuery, ExpiredQuery, Tombstone } from 
 import { agentsIn, holdsAgent } from "../rows/annotation-rows.ts";
 import { type RunsTable, runTombstones } from "../schema/runs.ts";
 import type { Tables } from "../schema/tables.ts";
+import { HAS_ENDED, inBatches, visibleTo } from "./conditions.ts";
 import { type BoundedState, firstRunIdAt, runsOrHeads, stateUpTo } from "./run-heads.ts";
 
-/** The index of ended runs holds only these. A literal, because SQLite does not look into parameters for that. */
-const hasEnded = sql<boolean>`status in ('completed', 'failed', 'cancelled')`;
-
-export async function endedRuns(
-  db: Kysely<Tables>,
-  { tenant, workspace }: Visibility,
-  query: EndedRunQuery,
-): Promise<EndedRun[]> {
+export async function endedRuns(db: Kysely<Tables>, visible: Visibility, query: EndedRunQuery): Promise<EndedRun[]> {
   const { after, limit, workflowId, agentId, status } = query;
   const rows = await db
     .selectFrom("runs")
     .select(["run_id", "workspace", "workflow_id", "agent_id", "status", "updated_at"])
-    .where("tenant", "=", tenant)
-    .where(hasEnded)
+    .where(visibleTo(visible))
+    .where(HAS_ENDED)
     .where(sql<boolean>`(updated_at, run_id) > (${after.endedAtMs}, ${after.runId})`)
-    .$if(workspace !== undefined, (runs) => runs.where("workspace", "=", workspace ?? ""))
     .$if(workflowId !== undefined, (runs) => runs.where("workflow_id", "=", workflowId ?? ""))
     .$if(agentId !== undefined, (runs) => runs.where(holdsAgent(sql`agent_id`, agentId ?? "")))
     .$if(status !== undefined, (runs) => runs.where("status", "=", status ?? "pending"))
@@ -55,7 +48,7 @@ export async function expiredRuns(db: Kysely<Tables>, query: ExpiredQuery): Prom
     .where("run_id", ">", after)
     // A run that was created later cannot have ended before.
     .where("run_id", "<", firstRunIdAt(endedBeforeMs))
-    .where(hasEnded)
+    .where(HAS_ENDED)
     .where("updated_at", "<", endedBeforeMs)
     .orderBy("run_id")
     .limit(limit)
@@ -96,15 +89,14 @@ function pairs(db: Kysely<Tables>) {
 
 export async function readTombstone(
   db: Kysely<Tables>,
-  { tenant, workspace }: Visibility,
+  visible: Visibility,
   runId: string,
 ): Promise<Tombstone | undefined> {
   const row = await db
     .selectFrom("run_tombstones")
     .selectAll()
     .where("run_id", "=", runId)
-    .where("tenant", "=", tenant)
-    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""))
+    .where(visibleTo(visible))
     .executeTakeFirst();
   return row && runTombstones.toRecord(row);
 }
@@ -161,37 +153,29 @@ async function childrenOf(
   return found.filter(({ run_id }) => childIds.has(run_id));
 }
 
-/** Ids per statement: few enough parameters for either database. */
-const RUNS_AT_ONCE = 500;
-
 /** Of larger runs the database reads the head: a family may have a thousand runs. */
 const STATE_BYTES = 32_768;
 
-async function runsBy(db: Kysely<Tables>, tenant: string, runIds: readonly string[]): Promise<FamilyRow[]> {
-  const found: FamilyRow[] = [];
-  for (let i = 0; i < runIds.length; i += RUNS_AT_ONCE) {
-    const rows = await db
+function runsBy(db: Kysely<Tables>, tenant: string, runIds: readonly string[]): Promise<FamilyRow[]> {
+  return inBatches(runIds, (ids) =>
+    db
       .selectFrom("runs")
       .select(["run_id", "workspace", "workflow_id", "status", "version", stateUpTo(STATE_BYTES)])
       .where("tenant", "=", tenant)
-      .where("run_id", "in", runIds.slice(i, i + RUNS_AT_ONCE))
+      .where("run_id", "in", ids)
       .orderBy("run_id")
-      .execute();
-    found.push(...rows);
-  }
-  return found;
+      .execute(),
+  );
 }
 
 async function countAnnotations(db: Kysely<Tables>, tenant: string, runIds: readonly string[]): Promise<number> {
-  let annotations = 0;
-  for (let i = 0; i < runIds.length; i += RUNS_AT_ONCE) {
-    const { found } = await db
+  const counts = await inBatches(runIds, (ids) =>
+    db
       .selectFrom("annotations")
       .select(sql<number | string>`count(*)`.as("found"))
       .where("tenant", "=", tenant)
-      .where("run_id", "in", runIds.slice(i, i + RUNS_AT_ONCE))
-      .executeTakeFirstOrThrow();
-    annotations += Number(found);
-  }
-  return annotations;
+      .where("run_id", "in", ids)
+      .execute(),
+  );
+  return counts.reduce((sum, { found }) => sum + Number(found), 0);
 }

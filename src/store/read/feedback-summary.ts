@@ -7,8 +7,7 @@ import { WHOLE_RUN } from "../rows/feedback-tallies.ts";
 import { dialectOf } from "../schema/dialect.ts";
 import type { Tables } from "../schema/tables.ts";
 import { LabelCounts, type NamedLabels, otherRunsThan, recountedTallies, Sums } from "./feedback-counts.ts";
-
-const DAY_MS = 86_400_000;
+import { DAY_MS, inParts, isoDate, type Period } from "./periods.ts";
 
 /**
  * Counted by the database, along the index of runs that have ended and the tallies of each: only the groups come here,
@@ -31,7 +30,8 @@ export async function feedbackSummary(
   const from = dialect === "sqlite" ? ENDED_RUNS_IN_SQLITE : sql`runs as run`;
   const ofTenant = sql`tally.tenant = ${visible.tenant}`;
   const stored = query.recounted === undefined ? [] : [otherRunsThan(dialect, query.recounted.runIds)];
-  for await (const period of periodsOf(db, visible, query)) {
+  const parts = dialect === "sqlite" ? inParts(query, (rest) => endOfPart(db, visible.tenant, rest)) : [{}];
+  for await (const period of parts) {
     const part = { ...query, ...period };
     const where = [ofTenant, ended(visible, part), ...stored];
     tallies.add(
@@ -59,33 +59,15 @@ export async function feedbackSummary(
   return found.sort((a, b) => compare(a.key, b.key) || compare(a.actorKind, b.actorKind));
 }
 
-/** Runs that are summed up in one go, where the database is in this process and everybody else waits meanwhile. */
+/** Runs that are summed up in one go, where the database is in this process and all other work waits meanwhile. */
 const RUNS_AT_ONCE = 1000;
 
-/** The time asked about: as it is, or in parts with few enough runs and a turn of the event loop between them. */
-async function* periodsOf(
-  db: Kysely<Tables>,
-  visible: Visibility,
-  query: FeedbackQuery,
-): AsyncGenerator<Pick<FeedbackQuery, "fromMs" | "toMs">> {
-  if (dialectOf(db) !== "sqlite") return yield {};
-  for (let start = query.fromMs; ; ) {
-    const part = start === undefined ? query : { ...query, fromMs: start };
-    const { rows } = await sql<{ updated_at: number }>`
-      select run.updated_at from ${ENDED_RUNS_IN_SQLITE} where ${ended({ tenant: visible.tenant }, period(part))}
-      order by run.updated_at limit 1 offset ${sql.lit(RUNS_AT_ONCE)}`.execute(db);
-    // Those that ended in the same millisecond are not taken apart.
-    const end = rows[0] === undefined ? undefined : rows[0].updated_at + 1;
-    const isLast = end === undefined || (query.toMs !== undefined && end >= query.toMs);
-    yield { ...(start === undefined ? {} : { fromMs: start }), ...(isLast ? {} : { toMs: end }) };
-    if (isLast) return;
-    start = end;
-    await nextTurn();
-  }
-}
-
-function period({ fromMs, toMs }: FeedbackQuery): FeedbackQuery {
-  return { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) };
+/** The time by which so many runs ended. Runs that ended in the same millisecond are in the same part. */
+async function endOfPart(db: Kysely<Tables>, tenant: string, rest: Period): Promise<number | undefined> {
+  const { rows } = await sql<{ updated_at: number }>`
+    select run.updated_at from ${ENDED_RUNS_IN_SQLITE} where ${ended({ tenant }, rest)}
+    order by run.updated_at limit 1 offset ${sql.lit(RUNS_AT_ONCE)}`.execute(db);
+  return rows[0] && rows[0].updated_at + 1;
 }
 
 /**
@@ -312,8 +294,4 @@ function placeOf({ key, node_id, actor_kind }: Place): string {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function isoDate(days: number): string {
-  return new Date(days * DAY_MS).toISOString().slice(0, "2027-03-01".length);
 }

@@ -4,8 +4,7 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { GateSummaryQuery, GateSummaryRow } from "../port/gates.ts";
 import { dialectOf } from "../schema/dialect.ts";
 import type { Tables } from "../schema/tables.ts";
-
-const DAY_MS = 86_400_000;
+import { DAY_MS, inParts, isoDate, type Period } from "./periods.ts";
 
 type Grouping = GateSummaryQuery["groupBy"];
 
@@ -23,8 +22,8 @@ interface Row {
 
 /**
  * Counted and ranked by the database: only the groups come here, however many gates there were. A percentile is the
- * nearest rank, the least of the values that so many per cent do not exceed. Where the database is in this process, everybody
- * else waits for a statement, and the gates are read a few at a time.
+ * nearest rank, the least of the values that so many per cent do not exceed. Where the database is in this process, all other
+ * work waits for a statement, and the gates are read a few at a time.
  */
 export async function gateSummary(
   db: Kysely<Tables>,
@@ -41,32 +40,27 @@ const ROWS_AT_ONCE = 2000;
 
 async function inPeriods(db: Kysely<Tables>, visible: Visibility, query: GateSummaryQuery): Promise<GateSummaryRow[]> {
   const figures = new GateFigures();
-  for (let start = query.fromMs; ; await nextTurn()) {
-    const part = start === undefined ? query : { ...query, fromMs: start };
-    const end = await endOfPeriod(db, visible, part);
-    const isLast = end === undefined || (query.toMs !== undefined && end >= query.toMs);
-    const gates = gatesOf(visible, isLast ? part : { ...part, toMs: end });
+  for await (const part of inParts(query, (rest) => endOfPart(db, visible, query.groupBy, rest))) {
+    const gates = gatesOf(visible, { ...query, ...part });
     for (const row of (await sql<GateRow>`${gates}`.execute(db)).rows) figures.add(row);
-    if (isLast) break;
-    start = end;
   }
   return figures.rows();
 }
 
-/** When so many were opened; those that were opened in the same millisecond are not taken apart. */
-async function endOfPeriod(
+/** The time by which so many were opened. Gates that were opened in the same millisecond are in the same part. */
+async function endOfPart(
   db: Kysely<Tables>,
   { tenant }: Visibility,
-  { groupBy, fromMs, toMs }: GateSummaryQuery,
+  groupBy: Grouping,
+  rest: Period,
 ): Promise<number | undefined> {
-  const period = { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) };
   const isByVote = groupBy === "principal";
   const at = isByVote ? sql`ballot.opened_at` : sql`gate.requested_at`;
   const from = isByVote ? sql`interrupt_votes as ballot` : sql`interrupts as gate`;
   const kind = isByVote ? sql`` : sql`gate.kind = 'approval' and`;
   const table = isByVote ? sql`ballot` : sql`gate`;
   const { rows } = await sql<{ at: number }>`select ${at} as at from ${from}
-    where ${kind} ${within(at, table, { tenant }, period)}
+    where ${kind} ${within(at, table, { tenant }, rest)}
     order by ${at} limit 1 offset ${sql.lit(ROWS_AT_ONCE)}`.execute(db);
   return rows[0] && rows[0].at + 1;
 }
@@ -160,10 +154,6 @@ function within(
     ...(toMs === undefined ? [] : [sql`${openedAt} < ${toMs}`]),
   ];
   return sql.join(conditions, sql` and `);
-}
-
-function isoDate(days: number): string {
-  return new Date(days * DAY_MS).toISOString().slice(0, "2027-03-01".length);
 }
 
 function seconds(ms: number | null): number | null {

@@ -16,6 +16,7 @@ import {
   type InterruptVotesTable,
 } from "../schema/gates.ts";
 import type { Tables } from "../schema/tables.ts";
+import { inBatches, visibleTo } from "./conditions.ts";
 
 /** The index of the inbox holds only these. A literal, because SQLite does not look into parameters for that. */
 const isOpen = sql<boolean>`status = 'open'`;
@@ -39,24 +40,15 @@ export async function openInterrupts(
   return rows.map(toStoredInterrupt);
 }
 
-/** Ids per statement: few enough parameters for either database. */
-const RUNS_AT_ONCE = 500;
-
 export async function interruptsOfRuns(
   db: Kysely<Tables>,
   visible: Visibility,
   runIds: readonly string[],
 ): Promise<StoredInterrupt[]> {
-  const found: StoredInterrupt[] = [];
-  const ids = [...new Set(runIds)];
-  for (let i = 0; i < ids.length; i += RUNS_AT_ONCE) {
-    const rows = await visibleInterrupts(db, visible)
-      .where("run_id", "in", ids.slice(i, i + RUNS_AT_ONCE))
-      .orderBy("interrupt_id")
-      .execute();
-    found.push(...rows.map(toStoredInterrupt));
-  }
-  return found;
+  const rows = await inBatches([...new Set(runIds)], (ids) =>
+    visibleInterrupts(db, visible).where("run_id", "in", ids).orderBy("interrupt_id").execute(),
+  );
+  return rows.map(toStoredInterrupt);
 }
 
 export async function readInterrupt(
@@ -99,12 +91,11 @@ export async function interruptRows(
   return { interrupts, votes };
 }
 
-function visibleInterrupts(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
+function visibleInterrupts(db: Kysely<Tables>, visible: Visibility) {
   return db
     .selectFrom("interrupts")
     .select(["interrupt_id", "tenant", "workspace", "run_id", "workflow_id", "started_by", "status", "body"])
-    .where("tenant", "=", tenant)
-    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""));
+    .where(visibleTo(visible));
 }
 
 export async function readExternalEvent(

@@ -5,6 +5,7 @@ import type { KeyOutline, KeyPage, KeyRecord, StoredBinding } from "../port/stor
 import { type KeyAndRoles, toKeyRecord, toMembership } from "../rows/rows.ts";
 import { type ApiKeysTable, apiKeys, roleBindings } from "../schema/identity.ts";
 import type { Tables } from "../schema/tables.ts";
+import { inBatches } from "./conditions.ts";
 
 /** The workspace under which roles hold in all of the tenant. */
 const TENANT_WIDE = "";
@@ -44,17 +45,15 @@ export async function keysOf(
   visible: Visibility,
   principals: readonly string[],
 ): Promise<KeyOutline[]> {
-  const found: KeyOutline[] = [];
-  for (let i = 0; i < principals.length; i += PRINCIPALS_AT_ONCE) {
-    const rows = await visibleKeys(db, visible)
+  const rows = await inBatches(principals, (names) =>
+    visibleKeys(db, visible)
       .select(OUTLINE)
-      .where("key.principal", "in", principals.slice(i, i + PRINCIPALS_AT_ONCE))
+      .where("key.principal", "in", names)
       .orderBy("key.created_at")
       .orderBy("key.key_id")
-      .execute();
-    found.push(...rows.map(apiKeys.toRecord));
-  }
-  return found;
+      .execute(),
+  );
+  return rows.map(apiKeys.toRecord);
 }
 
 export async function keysByPrincipal(
@@ -85,9 +84,6 @@ export async function countWorkingKeys(db: Kysely<Tables>, tenant: string, nowMs
     .executeTakeFirstOrThrow();
   return Number(count);
 }
-
-/** Principals per statement: few enough parameters for either database. */
-const PRINCIPALS_AT_ONCE = 500;
 
 /** Candidates whose roles are read at once. */
 const OWNERS_AT_ONCE = 100;
@@ -147,15 +143,7 @@ export async function customRoles(
   tenant: string,
   workspace: string | undefined,
 ): Promise<Record<string, readonly string[]>> {
-  const rows = await db
-    .selectFrom("role_definitions")
-    .select(["role", "scopes"])
-    .where("tenant", "=", tenant)
-    .where("workspace", "in", [TENANT_WIDE, workspace ?? TENANT_WIDE])
-    // The workspace's own comes last and wins.
-    .orderBy("workspace")
-    .execute();
-  return Object.fromEntries(rows.map((row) => [row.role, JSON.parse(row.scopes) as string[]]));
+  return rolesIn(db, tenant, [TENANT_WIDE, workspace ?? TENANT_WIDE]);
 }
 
 export async function ownRoles(
@@ -163,11 +151,21 @@ export async function ownRoles(
   tenant: string,
   workspace: string | undefined,
 ): Promise<Record<string, readonly string[]>> {
+  return rolesIn(db, tenant, [workspace ?? TENANT_WIDE]);
+}
+
+async function rolesIn(
+  db: Kysely<Tables>,
+  tenant: string,
+  workspaces: readonly string[],
+): Promise<Record<string, readonly string[]>> {
   const rows = await db
     .selectFrom("role_definitions")
     .select(["role", "scopes"])
     .where("tenant", "=", tenant)
-    .where("workspace", "=", workspace ?? TENANT_WIDE)
+    .where("workspace", "in", workspaces)
+    // A definition of the workspace comes last and replaces the tenant-wide one.
+    .orderBy("workspace")
     .execute();
   return Object.fromEntries(rows.map((row) => [row.role, JSON.parse(row.scopes) as string[]]));
 }
@@ -192,23 +190,19 @@ export async function bindingsOf(
   tenant: string,
   principals: readonly string[],
 ): Promise<StoredBinding[]> {
-  const found: StoredBinding[] = [];
-  for (let i = 0; i < principals.length; i += PRINCIPALS_AT_ONCE) {
-    const rows = await db
+  const rows = await inBatches(principals, (names) =>
+    db
       .selectFrom("role_bindings")
       .select(["workspace", "principal", "roles", "group_names"])
       .where("tenant", "=", tenant)
-      .where("principal", "in", principals.slice(i, i + PRINCIPALS_AT_ONCE))
+      .where("principal", "in", names)
       .orderBy("workspace")
-      .execute();
-    found.push(
-      ...rows.map(({ workspace, ...row }) => ({
-        ...(workspace === "" ? {} : { workspace }),
-        ...roleBindings.toRecord(row),
-      })),
-    );
-  }
-  return found;
+      .execute(),
+  );
+  return rows.map(({ workspace, ...row }) => ({
+    ...(workspace === TENANT_WIDE ? {} : { workspace }),
+    ...roleBindings.toRecord(row),
+  }));
 }
 
 const OUTLINE = [

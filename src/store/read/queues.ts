@@ -11,6 +11,7 @@ import type {
 import { toItem } from "../rows/queue-rows.ts";
 import { type QueueItemsTable, type QueueReviewsTable, queues } from "../schema/queues.ts";
 import type { Tables } from "../schema/tables.ts";
+import { inBatches, visibleTo } from "./conditions.ts";
 
 export async function readQueue(
   db: Kysely<Tables>,
@@ -49,17 +50,10 @@ export async function queueItemsById(
   tenant: string,
   itemIds: readonly string[],
 ): Promise<QueueItemRecord[]> {
-  const found: QueueItemRecord[] = [];
-  for (let i = 0; i < itemIds.length; i += ITEMS_AT_ONCE) {
-    const rows = await db
-      .selectFrom("queue_items")
-      .selectAll()
-      .where("item_id", "in", itemIds.slice(i, i + ITEMS_AT_ONCE))
-      .where("tenant", "=", tenant)
-      .execute();
-    found.push(...(await withReviews(db, rows)));
-  }
-  return found;
+  const rows = await inBatches(itemIds, (ids) =>
+    db.selectFrom("queue_items").selectAll().where("item_id", "in", ids).where("tenant", "=", tenant).execute(),
+  );
+  return withReviews(db, rows);
 }
 
 export async function listQueueItems(
@@ -179,36 +173,23 @@ export async function countQueueItems(
  */
 async function withReviews(db: Kysely<Tables>, rows: readonly QueueItemsTable[]): Promise<QueueItemRecord[]> {
   const byItem = new Map<string, QueueReviewsTable[]>(rows.map(({ item_id }) => [item_id, []]));
-  const ids = [...byItem.keys()];
-  for (let i = 0; i < ids.length; i += ITEMS_AT_ONCE) {
-    const reviews = await db
+  const reviews = await inBatches([...byItem.keys()], (ids) =>
+    db
       .selectFrom("queue_reviews")
       .selectAll()
-      .where("item_id", "in", ids.slice(i, i + ITEMS_AT_ONCE))
+      .where("item_id", "in", ids)
       .orderBy("item_id")
       .orderBy("reviewer")
-      .execute();
-    for (const review of reviews) byItem.get(review.item_id)?.push(review);
-  }
+      .execute(),
+  );
+  for (const review of reviews) byItem.get(review.item_id)?.push(review);
   return rows.map((row) => toItem(row, byItem.get(row.item_id) ?? []));
 }
 
-/** Ids per statement: few enough parameters for either database. */
-const ITEMS_AT_ONCE = 500;
-
-function visibleQueues(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
-  return db
-    .selectFrom("queues")
-    .selectAll()
-    .where("tenant", "=", tenant)
-    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""));
+function visibleQueues(db: Kysely<Tables>, visible: Visibility) {
+  return db.selectFrom("queues").selectAll().where(visibleTo(visible));
 }
 
-function visibleItems(db: Kysely<Tables>, { tenant, workspace }: Visibility, queueId: string) {
-  return db
-    .selectFrom("queue_items")
-    .selectAll()
-    .where("queue_id", "=", queueId)
-    .where("tenant", "=", tenant)
-    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""));
+function visibleItems(db: Kysely<Tables>, visible: Visibility, queueId: string) {
+  return db.selectFrom("queue_items").selectAll().where("queue_id", "=", queueId).where(visibleTo(visible));
 }

@@ -3,6 +3,7 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { ReviewClaim, ReviewHead, ReviewQuery, RoundPlace, StoredReview, StoredRound } from "../port/reviews.ts";
 import { reviewSessions, reviewRounds as rounds } from "../schema/reviews.ts";
 import type { Tables } from "../schema/tables.ts";
+import { visibleTo } from "./conditions.ts";
 
 /** All that a list shows of a session: what the provider remembers may be long. */
 const HEAD_COLUMNS = [
@@ -64,11 +65,8 @@ export async function latestReview(
   return row?.session_id;
 }
 
-function visibleReviews(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
-  return db
-    .selectFrom("review_sessions")
-    .where("tenant", "=", tenant)
-    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""));
+function visibleReviews(db: Kysely<Tables>, visible: Visibility) {
+  return db.selectFrom("review_sessions").where(visibleTo(visible));
 }
 
 export async function reviewRounds(
@@ -96,20 +94,18 @@ export async function reviewRounds(
 export async function claimReview(
   write: Kysely<Tables>,
   read: Kysely<Tables>,
-  { tenant, workspace }: Visibility,
+  visible: Visibility,
   { sessionId, owner, nowMs, untilMs }: ReviewClaim,
 ): Promise<StoredReview | "held" | undefined> {
   const [row] = await write
     .updateTable("review_sessions")
     .set({ lease_owner: owner, lease_until: untilMs })
     .where("session_id", "=", sessionId)
-    .where("tenant", "=", tenant)
-    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""))
+    .where(visibleTo(visible))
     .where((session) => session.or([session("lease_owner", "is", null), session("lease_until", "<=", nowMs)]))
     .returning([...HEAD_COLUMNS, "memory"])
     .execute();
   if (row !== undefined) return reviewSessions.toRecord(row);
-  const visible = { tenant, ...(workspace === undefined ? {} : { workspace }) };
   const held = await visibleReviews(read, visible).select("session_id").where("session_id", "=", sessionId).execute();
   return held.length > 0 ? "held" : undefined;
 }

@@ -7,6 +7,7 @@ import { holdsAgent } from "../rows/annotation-rows.ts";
 import { toRunRow } from "../rows/rows.ts";
 import { dialectOf } from "../schema/dialect.ts";
 import type { Tables } from "../schema/tables.ts";
+import { inBatches, visibleTo } from "./conditions.ts";
 import { firstRunIdAt, runsOrHeads, stateUpTo } from "./run-heads.ts";
 
 export async function logBytes(db: Kysely<Tables>, runId: string, toSequence: number): Promise<number> {
@@ -31,27 +32,20 @@ export async function listRuns(
   return runsOrHeads(heads, visible.tenant, rows);
 }
 
-/** Ids per statement: few enough parameters for either database. */
-const IDS_AT_ONCE = 500;
-
 export async function runOutlines(
   db: Kysely<Tables>,
   tenant: string,
   runIds: readonly string[],
 ): Promise<RunOutline[]> {
-  const found: RunOutline[] = [];
-  for (let i = 0; i < runIds.length; i += IDS_AT_ONCE) {
-    const rows = await db
+  const rows = await inBatches(runIds, (ids) =>
+    db
       .selectFrom("runs")
       .select(["run_id", "status", sql<number>`octet_length(state)`.as("bytes")])
-      .where("run_id", "in", runIds.slice(i, i + IDS_AT_ONCE))
+      .where("run_id", "in", ids)
       .where("tenant", "=", tenant)
-      .execute();
-    found.push(
-      ...rows.map(({ run_id, status, bytes }) => ({ runId: run_id, status: status as RunStatus, stateBytes: bytes })),
-    );
-  }
-  return found;
+      .execute(),
+  );
+  return rows.map(({ run_id, status, bytes }) => ({ runId: run_id, status: status as RunStatus, stateBytes: bytes }));
 }
 
 export async function stateBytes(db: Kysely<Tables>, visible: Visibility, query: RunQuery): Promise<number[]> {
@@ -161,7 +155,6 @@ export async function countedRuns(db: Kysely<Tables>): Promise<CountedRuns> {
   };
 }
 
-function visibleRuns(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
-  const runs = db.selectFrom("runs").where("tenant", "=", tenant);
-  return workspace === undefined ? runs : runs.where("workspace", "=", workspace);
+function visibleRuns(db: Kysely<Tables>, visible: Visibility) {
+  return db.selectFrom("runs").where(visibleTo(visible));
 }

@@ -3,6 +3,7 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import { type StoredSidecar, type StoredTape, TAPE_BODY, type TapeQuery } from "../port/tapes.ts";
 import type { Tables } from "../schema/tables.ts";
 import { tapeSidecars, tapes } from "../schema/tapes.ts";
+import { visibleTo } from "./conditions.ts";
 
 export async function readTape(
   db: Kysely<Tables>,
@@ -24,12 +25,8 @@ export async function listTapes(db: Kysely<Tables>, visible: Visibility, query: 
   return rows.map(tapes.toRecord);
 }
 
-function visibleTapes(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
-  return db
-    .selectFrom("tapes")
-    .selectAll()
-    .where("tenant", "=", tenant)
-    .$if(workspace !== undefined, (tapes) => tapes.where("workspace", "=", workspace ?? ""));
+function visibleTapes(db: Kysely<Tables>, visible: Visibility) {
+  return db.selectFrom("tapes").selectAll().where(visibleTo(visible));
 }
 
 /** Tapes are visible to the callers who can see their run. */

@@ -7,6 +7,7 @@ import { WEBHOOK_DISABLED } from "../rows/rows.ts";
 import { type DialectName, dialectOf } from "../schema/dialect.ts";
 import type { Tables } from "../schema/tables.ts";
 import { type DeliveriesTable, webhooks } from "../schema/webhooks.ts";
+import { visibleTo } from "./conditions.ts";
 
 interface Handles {
   readonly read: Kysely<Tables>;
@@ -30,12 +31,8 @@ export async function readWebhook(
   return row && webhooks.toRecord(row);
 }
 
-function visibleWebhooks(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
-  return db
-    .selectFrom("webhooks")
-    .selectAll()
-    .where("tenant", "=", tenant)
-    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""));
+function visibleWebhooks(db: Kysely<Tables>, visible: Visibility) {
+  return db.selectFrom("webhooks").selectAll().where(visibleTo(visible));
 }
 
 export async function listDeliveries(
@@ -55,7 +52,7 @@ export async function listDeliveries(
 /** Newest first. */
 async function* pagesOf(
   db: Kysely<Tables>,
-  { tenant, workspace }: Visibility,
+  visible: Visibility,
   { before, webhookId, runId }: Omit<DeliveryQuery, "limit">,
   rowsAtOnce = ROWS_AT_ONCE,
 ): AsyncGenerator<readonly DeliveriesTable[]> {
@@ -63,8 +60,7 @@ async function* pagesOf(
     const page = await db
       .selectFrom("deliveries")
       .selectAll()
-      .where("tenant", "=", tenant)
-      .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""))
+      .where(visibleTo(visible))
       .$if(below !== undefined, (found) => found.where("delivery_id", "<", below ?? ""))
       .$if(webhookId !== undefined, (found) => found.where("webhook_id", "=", webhookId ?? ""))
       .$if(runId !== undefined, (found) => found.where("run_id", "=", runId ?? ""))
@@ -114,14 +110,12 @@ export async function redeliver(
   nowMs: number,
 ): Promise<number> {
   if (deliveryId === undefined && webhookId === undefined) return 0;
-  const { tenant, workspace } = visible;
   const revive = async (ids: readonly string[]): Promise<number> => {
     const { numUpdatedRows } = await write
       .updateTable("deliveries")
       .set({ state: "pending", attempts: 0, next_at: nowMs, finished_at: null })
-      .where("tenant", "=", tenant)
+      .where(visibleTo(visible))
       .where("state", "=", "dead")
-      .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""))
       .$if(webhookId !== undefined, (found) => found.where("webhook_id", "=", webhookId ?? ""))
       .where("delivery_id", "in", ids)
       .executeTakeFirstOrThrow();
