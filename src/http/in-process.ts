@@ -11,7 +11,7 @@ import { pathTest, queryReader } from "./pipeline/read-url.ts";
 import type { LongAnswer, Reply } from "./pipeline/reply.ts";
 import { errorReply, isForClient, serialize } from "./pipeline/reply.ts";
 
-/** What answers the calls of one noun. Both are loaded when a call needs them, by the operation's name. */
+/** The handlers of the calls of one noun. Both are loaded when a call needs them, by the operation's name. */
 export interface Room<H> {
   handler(id: OperationId): Promise<Handler<H> | undefined>;
   /** How query and body are read. Absent where no call has a query, and bodies are taken as the client made them. */
@@ -27,7 +27,7 @@ interface InProcess<H> {
   readonly rooms: Rooms<H>;
 }
 
-/** What a client needs of a response. */
+/** The parts of a response that a client needs. */
 export interface Answer {
   readonly ok: boolean;
   readonly status: number;

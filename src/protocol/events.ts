@@ -149,7 +149,7 @@ export type EventType = keyof typeof EVENTS;
 
 export type PayloadOf<T extends EventType> = Static<(typeof EVENTS)[T]["payload"]>;
 
-/** What `decide` returns: an event without its place in the log. */
+/** An event without its place in the log, as `decide` returns it. */
 export type EventDraft = {
   [T in EventType]: {
     readonly type: T;

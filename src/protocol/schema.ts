@@ -93,7 +93,7 @@ export function problemsOf(schema: TSchema, value: unknown, max = MAX_PROBLEMS):
   return problems.length > 0 ? problems : [{ path: "", problem: "does not match any allowed form" }];
 }
 
-/** What a condition that holds asks for; the validator only tells that something of it is missing. */
+/** The members that a condition requires where it holds; the validator only reports that one of them is missing. */
 function conditional(schema: TSchema, error: { keyword: string; schemaPath: string }): string | undefined {
   if (error.keyword !== "if") return undefined;
   const steps = error.schemaPath.split("/").slice(1);

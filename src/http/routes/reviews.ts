@@ -14,7 +14,7 @@ import type { TurnsApart } from "../../reviews/server/turns-apart.ts";
 import type { HandlerOf, HandlersOf } from "../pipeline/handler.ts";
 import { ok } from "../pipeline/reply.ts";
 
-/** Who reviews on this host, and how long others wait for them. */
+/** The reviewers of this host, and how long requests wait for them. */
 export interface ReviewService {
   readonly reviewers: readonly Reviewer[];
   readonly backend?: Partial<StoreBackendSettings>;

@@ -6,7 +6,7 @@ import type { Written } from "../pipeline/reply.ts";
 import { etagOf, noneMatch } from "../pipeline/reply.ts";
 
 export interface SystemRequest {
-  /** What follows `/console/` in the path. */
+  /** The part of the path after `/console/`. */
   readonly rest: string;
   readonly ifNoneMatch: string | undefined;
 }
@@ -22,7 +22,7 @@ export interface SystemDeps {
   isAuditRefused(): boolean;
 }
 
-/** What is served outside the protocol, without a key: health, and the console's files. */
+/** Routes outside the protocol, without a key: health, and the console's files. */
 export function systemRoutes({ store, version, consoleDir, ...state }: SystemDeps): Record<string, SystemRoute> {
   const health = { "/healthz": healthz, "/readyz": readiness(store, state) };
   if (consoleDir === undefined) return { ...health, "/": () => front(version) };

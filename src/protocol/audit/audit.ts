@@ -15,7 +15,7 @@ export const AuditEntry = Type.Object(
 );
 export type AuditEntry = Static<typeof AuditEntry>;
 
-/** What a caller asks to have recorded; sequence and hash are assigned when it is committed. */
+/** An entry as its caller gives it; sequence and hash are assigned at commit. */
 export type AuditDraft = Pick<AuditEntry, "occurredAt" | "actor" | "action" | "target" | "details">;
 
 /** The chain of entries that belong to no tenant. */

@@ -66,7 +66,7 @@ export type EvalSummary = Static<typeof EvalSummary>;
 /** How much of an agent's reasoning is kept. */
 export const REASONING_VERBOSITIES = ["full", "summary", "off"] as const;
 
-/** What `configurable` may say about an evaluation. */
+/** The members of `configurable` that are about an evaluation. */
 export const EvalConfigurable = Type.Object(
   {
     evalModes: Type.Optional(Type.Array(Type.Enum([...EVAL_MODES]), { minItems: 1, uniqueItems: true })),
@@ -100,7 +100,7 @@ export const EvalConfigurable = Type.Object(
 );
 export type EvalConfigurable = Static<typeof EvalConfigurable>;
 
-/** Who judged the rubrics of an evaluation, and how far that can be trusted now. */
+/** The judge of the rubrics of an evaluation, and how far it can be trusted now. */
 export const EvalReportJudge = Type.Object(
   {
     model: Name,

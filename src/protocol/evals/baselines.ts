@@ -134,7 +134,7 @@ const Outcome = {
   trials: Type.Object({ scored: Count, passed: Count, errors: Count }, closed),
 };
 
-/** What a comparison needs to know of a task. */
+/** The facts about a task that a comparison needs. */
 export const BaselineTask = Type.Object(
   {
     taskId: ShortName,

@@ -1,13 +1,13 @@
 import { Count, closed, JsonObject, Name, Share, type Static, Type } from "../schema.ts";
 
-/** What an evaluation can be run as. */
+/** The modes of an evaluation. */
 export const EVAL_MODES = ["golden", "rubric", "adversarial", "regression", "live-shadow"] as const;
 export type EvalMode = (typeof EVAL_MODES)[number];
 
 export const MATCH_STRATEGIES = ["exact", "contains", "json-match"] as const;
 export type MatchStrategy = (typeof MATCH_STRATEGIES)[number];
 
-/** What an agent's manifest may say that it needs. */
+/** The needs that an agent's manifest may declare. */
 export const MODEL_CLASSES = ["reasoning", "writing", "coding", "research", "classification", "general"] as const;
 export type ModelClass = (typeof MODEL_CLASSES)[number];
 
@@ -31,7 +31,7 @@ export type GoldenMatch = Static<typeof GoldenMatch>;
 export const RubricCriterion = Type.Object({ criterion: Name, weight: Share }, closed);
 export type RubricCriterion = Static<typeof RubricCriterion>;
 
-/** Never both: which of the two counts would be anybody's guess. */
+/** Never both: it would be unclear which of the two counts. */
 export const Expected = Type.Union([
   Type.Object({ kind: Type.Literal("golden"), match: GoldenMatch }, closed),
   Type.Object({ kind: Type.Literal("rubric"), rubric: Type.Array(RubricCriterion, { minItems: 1 }) }, closed),
@@ -47,7 +47,7 @@ export const ToolResponse = Type.Object(
 );
 export type ToolResponse = Static<typeof ToolResponse>;
 
-/** What stands in for live tools and memory. */
+/** The substitutes for live tools and memory. */
 export const Fixtures = Type.Object(
   {
     toolResponses: Type.Optional(Type.Array(ToolResponse)),

@@ -55,7 +55,7 @@ export const EvalTrialBody = Type.Object(
 );
 export type EvalTrialBody = Static<typeof EvalTrialBody>;
 
-/** What one task of an evaluation was asked, and what each of its trials answered, reasoned and called. */
+/** The question of one task of an evaluation, with the answer, the reasoning and the calls of each trial. */
 export const EvalTaskBodies = Type.Object(
   {
     runId: Name,

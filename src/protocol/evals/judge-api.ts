@@ -9,7 +9,7 @@ export const FINDINGS_MAX = 100;
 
 const Place = Type.Integer({ minimum: 1, description: "counts from 1" });
 
-/** What a judge is asked: a program gets it on stdin, an endpoint as `input`. A model is asked the same in words. */
+/** The question to a judge: a program gets it on stdin, an endpoint as `input`. A model is asked the same in words. */
 export const JudgeInput = Type.Object(
   {
     version: Type.Literal(JUDGE_INPUT_VERSION),
@@ -46,7 +46,7 @@ const Evidence = Type.String({
   description: "A short quote from the data, or a sentence that says why.",
 });
 
-/** What a judge answers. */
+/** The answer of a judge. */
 export const JudgeOutput = Type.Object(
   {
     criteria: Type.Array(Type.Object({ number: Place, met: Type.Boolean(), evidence: Evidence }, closed), {

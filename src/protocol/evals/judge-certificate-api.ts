@@ -119,7 +119,7 @@ export const CALIBRATION_WORKFLOW_ID = "assay-judge-calibration";
 export const DEFAULT_MIN_KAPPA = 0.6;
 export const DEFAULT_MIN_N = 50;
 
-/** What a certificate must show. */
+/** The conditions that a certificate must meet. */
 export const CertificateBar = Type.Object(
   {
     minKappa: Type.Optional(Type.Number({ minimum: -1, maximum: 1, description: `default ${DEFAULT_MIN_KAPPA}` })),

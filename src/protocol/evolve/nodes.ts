@@ -18,7 +18,7 @@ export interface Scratch {
   sensitive?: Gathered<string>;
 }
 
-/** What may still be changed in place when the run has been seen. */
+/** The members that may still be changed in place after the run was read. */
 export function onceSeen({ nodes }: Scratch): Scratch {
   return nodes === undefined ? {} : { nodes };
 }

@@ -3,7 +3,7 @@ import type { Run } from "../runs/run.ts";
 import { masked } from "../runs/sensitive.ts";
 import type { Scratch } from "./nodes.ts";
 
-/** What the event masks is known from then on by its value. */
+/** Values that the event masks by name are masked by value from then on. */
 export function withSecrets(run: Run, { payload, sealed }: RunEvent, scratch: Scratch): Run {
   const found = sealed === undefined ? [] : masked(payload, sealed);
   if (found.length === 0) return run;
@@ -19,7 +19,7 @@ export function withSensitive(run: Run, name: string, scratch: Scratch): Run {
   return sensitive.list === run.sensitive ? run : { ...run, sensitive: sensitive.list };
 }
 
-/** What may be added to in place. */
+/** A set that may be added to in place. */
 function kept<T>({ isFold }: Scratch, gathered: Gathered<T> | undefined): Gathered<T> | undefined {
   return isFold ? gathered : undefined;
 }

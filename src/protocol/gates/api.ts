@@ -8,7 +8,7 @@ export const ResolveInterruptRequest = Type.Object({ resumeValue: Type.Unknown()
 export const ResolveInterruptBody = Type.Partial(ResolveInterruptRequest, closed);
 export type ResolveInterruptBody = Static<typeof ResolveInterruptBody>;
 
-/** What a vote was given for. Query parameters on the protocol's routes, whose bodies are closed; members on our own. */
+/** The state of the gate that a vote was given for. Query parameters on the protocol's routes, whose bodies are closed; members on our own. */
 export const BINDING_FIELDS = {
   revision: Type.Optional(
     Type.Integer({ minimum: 0, description: "of the interrupt that was read: how often its artifact was edited" }),
@@ -53,7 +53,7 @@ export const ResolveInterruptResponse = Type.Object(
 );
 export type ResolveInterruptResponse = Static<typeof ResolveInterruptResponse>;
 
-/** What a token shows of its interrupt. */
+/** The view of an interrupt that its token gives. */
 export const InterruptView = Type.Object(
   {
     runId: Type.String(),

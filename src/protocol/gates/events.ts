@@ -161,10 +161,10 @@ export const GATE_EVENTS = {
         action: Type.Enum([...APPROVAL_ACTIONS]),
         reason: Type.Optional(Text),
         override: Type.Optional(Type.Literal(true)),
-        /** What of the voter made it eligible: names of roles, groups, or the list. */
+        /** The reason why the voter was eligible: names of roles, groups, or the list. */
         eligibleBy: Type.Optional(Type.Array(Text)),
         replaces: Type.Optional(Type.Enum([...APPROVAL_ACTIONS])),
-        /** Who made the voter's key, and their makers, as far as no owner has confirmed it. */
+        /** The makers of the voter's key, and their makers, as far as no owner has confirmed it. */
         makers: Type.Optional(Type.Array(Name)),
         /** The relay, where all its votes count as one person. */
         countsAs: Type.Optional(Name),

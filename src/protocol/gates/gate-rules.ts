@@ -13,7 +13,7 @@ import {
   type Vote,
 } from "./interrupt.ts";
 
-/** What a gate asks for, read from the data of its interrupt. Engine, inbox and console read it here. */
+/** The rules of a gate, read from the data of its interrupt. Engine, inbox and console read it here. */
 export interface GateRules {
   readonly actions: readonly ApprovalAction[];
   readonly required: number;
@@ -120,7 +120,7 @@ export interface Voter {
   readonly groups: readonly string[];
   /** Whether the key and one of the roles grant the scope. */
   grants(scope: string): boolean;
-  /** Who made the key, and their makers, as far as no owner has confirmed it. */
+  /** The makers of the key, and their makers, as far as no owner has confirmed it. */
   readonly makers?: readonly string[];
   /** Set where the principal's roles allow no answers in the workspace of the run, although they do where its key is from. */
   readonly mayNotAnswer?: true;

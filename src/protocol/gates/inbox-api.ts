@@ -7,7 +7,7 @@ import { APPROVAL_ACTIONS, INTERRUPT_KINDS, INTERRUPT_STATUSES } from "./interru
 
 const Action = Type.Enum([...APPROVAL_ACTIONS]);
 
-/** What waits for the caller's decision. */
+/** Interrupts that wait for the caller's decision. */
 export const InboxItem = Type.Object(
   {
     interruptId: Type.String(),

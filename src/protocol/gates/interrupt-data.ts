@@ -12,7 +12,7 @@ export const Questions = Type.Array(
   { minItems: 1, maxItems: 100 },
 );
 
-/** Who may decide, and how many it takes. Config of the gates and data of their interrupts alike. */
+/** The voters of a gate and the number of votes that it needs. Config of the gates and data of their interrupts alike. */
 export const APPROVER_FIELDS = {
   approversList: Type.Optional(Names),
   approverGroupRefs: Type.Optional(Names),

@@ -1,7 +1,7 @@
 import type { PrincipalKind } from "../identity/identity.ts";
 import type { RunStatus } from "../runs/run-status.ts";
 
-/** What a run may wait for. The conversation kinds of the protocol belong to a capability this host does not serve. */
+/** The kinds of interrupts. The conversation kinds of the protocol belong to a capability this host does not serve. */
 export const INTERRUPT_KINDS = ["approval", "clarification", "external-event", "custom", "low-confidence"] as const;
 export type InterruptKind = (typeof INTERRUPT_KINDS)[number];
 
@@ -18,14 +18,14 @@ export const INTERRUPT_STATUSES = ["open", "resolved", "expired", "cancelled"] a
 export type InterruptStatus = (typeof INTERRUPT_STATUSES)[number];
 
 export interface Vote {
-  /** Who counts: the principal, or the name a relaying key gave on a gate without voter rules. */
+  /** The voter that counts: the principal, or the name a relaying key gave on a gate without voter rules. */
   readonly voter: string;
   readonly principal: string;
   readonly kind: PrincipalKind | "token";
   readonly action: ApprovalAction;
   readonly reason?: string;
   readonly override?: true;
-  /** Who made the voter's key, and their makers, as far as no owner has confirmed it. */
+  /** The makers of the voter's key, and their makers, as far as no owner has confirmed it. */
   readonly makers?: readonly string[];
   /** The principal whose person the vote counts as, where that is not the voter. */
   readonly countsAs?: string;

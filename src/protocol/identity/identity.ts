@@ -1,7 +1,7 @@
 import { defined } from "../defined.ts";
 import { closed, ShortName, type Static, Type } from "../schema.ts";
 
-/** Who owns a run. Opaque ids taken from the credential; never personal data, because `owner` is not redacted. */
+/** The owner of a run: opaque ids taken from the credential, and never personal data, because `owner` is not redacted. */
 export const Owner = Type.Object(
   {
     tenant: ShortName,
@@ -27,7 +27,7 @@ export interface Caller extends Visibility {
   readonly roles: readonly string[];
   /** Groups of the principal; approver references resolve to them. */
   readonly groups: readonly string[];
-  /** What the key allows at most; a role of the principal must grant the scope as well. */
+  /** The most that the key allows; a role of the principal must grant the scope as well. */
   readonly keyScopes: readonly string[];
 }
 

@@ -74,7 +74,7 @@ export type Annotation = Static<typeof Annotation>;
 
 export const AnnotationList = Type.Object({ annotations: Type.Array(Annotation) }, closed);
 
-/** Who judges: people and agents are never counted together; `code` is a check that ran by itself. */
+/** The kind of reviewer. People and agents are never counted together; `code` is a check that ran by itself. */
 export const ACTOR_KINDS = ["person", "agent", "code"] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 

@@ -86,7 +86,7 @@ export const RequiredEval = Type.Object(
 );
 export type RequiredEval = Static<typeof RequiredEval>;
 
-/** What a run names for its gate, where the gate itself does not. */
+/** The evidence that a run names for its gate, where the gate names none. */
 export const NamedEvidence = Type.Object(
   { evalRunId: Type.Optional(ShortName), agentVersion: Type.Optional(ShortName) },
   closed,

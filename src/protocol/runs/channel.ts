@@ -60,7 +60,7 @@ export function reduceChannel(channel: Channel, value: unknown, atMs: number): C
   }
 }
 
-/** What the reducer could not fold: undefined when the input is fine. */
+/** The part of the input that the reducer cannot fold; undefined when there is none. */
 export function reducerProblem(reducer: string, value: unknown): string | undefined {
   switch (reducer) {
     case "counter":

@@ -182,7 +182,7 @@ export const FORK_EVENTS = {
         skips: Type.Optional(Type.Array(Name)),
         /** The sequence that the branch goes back to: its state is the one before this event. */
         goesBackTo: Type.Optional(Positive),
-        /** What was different in that state. */
+        /** The difference in that state. */
         restores: Type.Optional(
           Type.Object(
             {

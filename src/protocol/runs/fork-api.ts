@@ -4,7 +4,7 @@ import { Configurable } from "./api.ts";
 import { FORK_MODES } from "./forked-from.ts";
 import { RunStatusSchema } from "./run-status.ts";
 
-/** Run options that a branch goes on with; what is left out stays as it is in the source. */
+/** Run options of a branch; an option that is left out is that of the source. */
 export const RunOptionsOverlay = Type.Object(
   {
     inputs: Type.Optional(JsonObject),

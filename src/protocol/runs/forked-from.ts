@@ -10,9 +10,9 @@ export interface ForkedFrom {
   readonly fromSeq: number;
   readonly mode: ForkMode;
   readonly at: string;
-  /** Who forked it: the owner is the source's, and says nothing of them. */
+  /** The principal who forked it; the owner is that of the source. */
   readonly by?: string;
-  /** Everyone who started or forked the source, or any run that the source comes from. Absent in older logs. */
+  /** The principals who started or forked the source, or any run that the source comes from. Absent in older logs. */
   readonly starters?: readonly string[];
   /** How many events the source had then: a replay repeats those, whatever the source does later. */
   readonly sourceVersion: number;
@@ -46,7 +46,7 @@ export function starterOf({ startedBy, owner }: Started): string | undefined {
 }
 
 /**
- * Everyone behind a run: who started or forked it, its source, or a run above either. None of them may approve it where
+ * The principals behind a run: those who started or forked it, its source, or a run above either. None of them may approve it where
  * self-approval is forbidden. Empty when no principal is known.
  */
 export function startersOf({ startedBy, starters = [], owner }: Started): readonly string[] {

@@ -31,7 +31,7 @@ const CONFIGS = {
   "usage-only": Type.Object({ usage: Usage, provider: ModelName, model: ModelName }, open),
 } as const;
 
-/** What a model would have answered, once; staged for a node. */
+/** One answer of a model, staged for a node. */
 export const MockAnswer = Type.Object(
   {
     text: Type.Optional(Type.String({ maxLength: 1_000_000 })),
@@ -65,7 +65,7 @@ export function mockProviderProblem({ id, config = {} }: Wanted): string | undef
   return `${id} with a config that ${first?.path ?? ""} ${first?.problem ?? "does not match"}`;
 }
 
-/** What a run asked for; it was checked when the run was made. */
+/** The mock provider of a run, checked when the run was made. */
 export function mockProviderOf(configurable: Readonly<Record<string, unknown>> = {}): MockProvider | undefined {
   const wanted = configurable["mockProvider"] as Wanted | undefined;
   if (wanted === undefined || mockProviderProblem(wanted) !== undefined) return undefined;

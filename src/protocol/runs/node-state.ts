@@ -24,7 +24,7 @@ export interface NodeState {
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly dueAtMs?: number;
-  /** What it waits for, or has waited for last. */
+  /** The interrupt that the node waits for, or waited for last. */
   readonly interruptId?: string;
   readonly childRunId?: string;
   /** A gate that was not passed. Edges lead on from it only where they select that. */

@@ -46,7 +46,7 @@ const Terminate = Type.Object(
   closed,
 );
 
-/** What a supervisor may decide: the workers that are next, a question to a person, or the end. */
+/** The decision of a supervisor: the workers that are next, a question to a person, or the end. */
 export const OrchestratorDecision = Type.Union([NextWorker, AskUser, Terminate]);
 export type OrchestratorDecision = Static<typeof OrchestratorDecision>;
 

@@ -25,6 +25,6 @@ export function isWaiting(status: RunStatus): boolean {
   return status.startsWith("waiting-");
 }
 
-/** What a pause does with nodes that are executing. */
+/** The effect of a pause on nodes that are executing. */
 export const DRAIN_POLICIES = ["immediate", "drain-current-node"] as const;
 export type DrainPolicy = (typeof DRAIN_POLICIES)[number];

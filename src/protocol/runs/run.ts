@@ -84,7 +84,7 @@ export interface Run {
   /** Where an agent was asked something. */
   readonly agent?: RunAgent;
   readonly parent?: Parent;
-  /** What it began with, where another run dispatched it. */
+  /** The inputs of a run that another run dispatched. */
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly forkedFrom?: ForkedFrom;
   /** Of a branch: the options that were given other values at the fork point, as `inputs.NAME` or `configurable.NAME`. */

@@ -44,7 +44,7 @@ function isSecret(schema: Schema): boolean {
 /** Schemas with those that they refer to and combine, each once. */
 function expanded(schemas: readonly Schema[], root: Schema): readonly Schema[] {
   const found = new Set(schemas);
-  // What is added to the set on the way is visited too.
+  // Values that are added to the set during the loop are visited too.
   for (const schema of found) {
     const parts = ALTERNATIVES.flatMap((name) => listOf(schema[name]));
     const more = [...parts, referred(schema["$ref"], root), schema["then"], schema["else"]];

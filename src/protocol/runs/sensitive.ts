@@ -28,7 +28,7 @@ export function maskFieldValues(
   );
 }
 
-/** What is shorter may be a word that the author chose for a name. */
+/** A shorter value may be a word that the author chose for a name. */
 const SHORTEST_IN_NAME = 16;
 /** A name with other characters, such as `token=x`, is a text that the sender of a run wrote. */
 const AUTHORS_NAME = /^[\w.$-]*$/;
@@ -37,7 +37,7 @@ function maskName(name: string, secrets: readonly Secret[]): string {
   if (!AUTHORS_NAME.test(name)) return maskerOf(secrets).text(name);
   if (name.length < SHORTEST_IN_NAME) return name;
   const shown = maskerOf(secrets).text(name);
-  // What was taken out of the name by secrets that are long enough.
+  // The parts that secrets of sufficient length took out of the name.
   return shown !== name && name.length - shown.replaceAll(MASK, "").length >= SHORTEST_IN_NAME ? shown : name;
 }
 
@@ -110,7 +110,7 @@ export function maskError<E extends { readonly code: string }>(error: E, secrets
   return { ...maskValues(error, secrets), code: error.code };
 }
 
-/** What `sealed` holds where `shown` has the mask: the values that were masked by name. */
+/** The values of `sealed` where `shown` has the mask: those that were masked by name. */
 export function masked(shown: unknown, sealed: unknown): Secret[] {
   if (shown === MASK) return sealed === MASK ? [] : secretsIn(sealed);
   if (typeof shown !== "object" || shown === null || typeof sealed !== "object" || sealed === null) return [];
@@ -145,7 +145,7 @@ function maskerOf(secrets: readonly Secret[]): Masker {
   return masker;
 }
 
-/** What JSON writes in another way than it stands in a text. */
+/** Characters that JSON escapes. */
 const ESCAPED = /["\\\p{Cc}\p{Cs}]/u;
 
 /** A run holds no more secrets when it is started or answered; one that comes to more shows no text at all. */

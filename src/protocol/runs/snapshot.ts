@@ -19,7 +19,7 @@ const ChildRun = Type.Object(
   open,
 );
 
-/** What a client reads of a run. Open in 1.x. */
+/** A run as clients read it. Open in 1.x. */
 export const RunSnapshot = Type.Object(
   {
     runId: Type.String(),

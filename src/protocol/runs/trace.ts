@@ -9,14 +9,14 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-
 /** The only version whose length is fixed. */
 const FIRST_VERSION = "00-";
 
-/** What a W3C `traceparent` header says. One that is malformed counts as absent, as the recommendation asks. */
+/** The content of a W3C `traceparent` header. A malformed header counts as absent, as the recommendation asks. */
 export function traceOfHeader(header: string | undefined): Trace | undefined {
   const [, traceId, spanId, more] = TRACEPARENT.exec(header ?? "") ?? [];
   if (traceId === undefined || spanId === undefined) return undefined;
   return more !== undefined && header?.startsWith(FIRST_VERSION) ? undefined : { traceId, spanId };
 }
 
-/** What the sealed half of `run.started` says of the run's trace. */
+/** The trace of a run, in the sealed half of `run.started`. */
 export function traceOf(sealed: object | undefined): { readonly trace?: Trace } {
   const { trace } = (sealed ?? {}) as { readonly trace?: Trace };
   return trace === undefined ? {} : { trace };

@@ -10,7 +10,7 @@ export interface CountedWrite {
   readonly rootRunId: string | null;
 }
 
-/** What the run writes of one unit add to the counts of their tenant and their roots. */
+/** The changes of the counts of a tenant and of root runs by the run writes of one unit. */
 export interface CountChanges {
   /** Runs that begin minus runs that end. */
   readonly active: number;

@@ -47,7 +47,7 @@ export interface StoredInterrupt {
   readonly workspace?: string;
   readonly runId: string;
   readonly workflowId: string;
-  /** Everyone behind the run: the principals who started or branched it or a run that it comes from. */
+  /** The principals who started or branched the run or a run that it comes from. */
   readonly starters: readonly string[];
   readonly status: InterruptStatus;
   readonly interrupt: Interrupt;
@@ -243,7 +243,7 @@ export interface AttemptOutcome {
 
 // --- roles ----------------------------------------------------------------------------------------------------
 
-/** What a principal is in a workspace: its own bindings and those that hold tenant-wide. */
+/** The roles and groups of a principal in a workspace: those of the workspace and tenant-wide ones. */
 export interface Membership {
   readonly roles: readonly string[];
   readonly groups: readonly string[];

@@ -47,7 +47,7 @@ export interface Judgments {
 
   /** Tallies of terminal runs and the annotations on them; see `FeedbackRow`. One row per group and kind of actor. */
   feedbackSummary(visible: Visibility, query: FeedbackQuery): Promise<FeedbackRow[]>;
-  /** What is counted of a run's annotations, as it is stored, by key, for the rebuild check. */
+  /** The stored tallies of a run's annotations, by key, for the rebuild check. */
   feedbackRows(runId: string): Promise<{ feedback: readonly object[]; labels: readonly object[] }>;
 
   readQueue(visible: Visibility, queueId: string): Promise<QueueRecord | undefined>;
@@ -67,14 +67,14 @@ export interface Judgments {
   queueSubjects(queueId: string, subjects: readonly string[]): Promise<string[]>;
   /** Queues of every tenant in the order of their ids, after one; for the process that fills them. */
   queuesAfter(queueId: string, limit: number): Promise<QueueRecord[]>;
-  /** What reviewers have done in a queue. */
+  /** The progress of the reviewers of a queue. */
   queueProgress(queueId: string): Promise<ReviewerProgress[]>;
   /** How many items the queue has, by state. */
   countQueueItems(queueId: string): Promise<Partial<Record<QueueItemState, number>>>;
   /** Terminal runs, by when they ended, then id; for queues that fill themselves. */
   endedRuns(visible: Visibility, query: EndedRunQuery): Promise<EndedRun[]>;
 
-  /** What is left of a run that was deleted or whose time was over. */
+  /** The tombstone of a run that was deleted or whose retention was over. */
   readTombstone(visible: Visibility, runId: string): Promise<Tombstone | undefined>;
   /** Which workflows there are runs of, whether they are still registered or not. */
   runWorkflows(): Promise<{ readonly tenant: string; readonly workflowId: string }[]>;
@@ -89,7 +89,7 @@ export interface Judgments {
   /** The cursor of an exporter of changes; one for each name and tenant. */
   readCursor(name: string, tenant: string): Promise<ChangePlace | undefined>;
   putCursor(name: string, tenant: string, place: ChangePlace): Promise<void>;
-  /** Tenants whose history goes on after the cursor of this name. */
+  /** Tenants whose history has changes after the cursor of this name. */
   tenantsBehind(name: string): Promise<string[]>;
 }
 
@@ -122,7 +122,7 @@ export interface AnnotationRecord extends AgentFields {
   readonly flag?: FlagState;
   /** The item of a review queue it was given for. */
   readonly queueItemId?: string;
-  /** Who brought it from elsewhere. */
+  /** The principal who imported it. */
   readonly importedBy?: string;
   /** The line of a sidecar that it came with, as it was written there but for secrets; without its line end. */
   readonly tapeRow?: string;
@@ -153,7 +153,7 @@ export interface AnnotationChange {
   readonly annotation: AnnotationRecord;
   /**
    * Kept from all but its author and those who look after queues: its item is open in a blind queue, or has been since, and then the
-   * history has it again as `shown`. Told by the same snapshot as the place, so that it is told once.
+   * history has it again as `shown`. Read in the same snapshot as the place, so that it is reported once.
    */
   readonly withheld: boolean;
 }

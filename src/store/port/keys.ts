@@ -23,9 +23,9 @@ export interface Keys {
   hasKeys(): Promise<boolean>;
   /** Read anew each time: eligibility is decided by the current bindings. Empty for an unknown principal. */
   membershipOf(visible: Visibility, principal: string): Promise<Membership>;
-  /** What a principal is in the tenant and in any workspace of it, all together. */
+  /** The roles and groups of a principal in the tenant and in all workspaces of it together. */
   membershipAnywhere(tenant: string, principal: string): Promise<Membership>;
-  /** What principals are, for each place where they are something; `workspace` is absent where it holds tenant-wide. */
+  /** The role bindings of principals; `workspace` is absent in a tenant-wide binding. */
   bindingsOf(tenant: string, principals: readonly string[]): Promise<StoredBinding[]>;
 }
 
@@ -65,7 +65,7 @@ export type KeyWrite =
   | { readonly type: "revoke"; readonly keyId: string; readonly atMs: number }
   | { readonly type: "used"; readonly keyId: string; readonly atMs: number };
 
-/** Replaces what a principal is in a workspace, or tenant-wide when there is none. */
+/** Replaces the roles and groups of a principal in a workspace, or tenant-wide when there is none. */
 export interface RoleBinding {
   readonly tenant: string;
   readonly workspace?: string;

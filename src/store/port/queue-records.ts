@@ -2,7 +2,7 @@ import type { AgentFields } from "../../protocol/agents/agent-of.ts";
 import type { QueueItemState } from "../../protocol/queues/api.ts";
 import type { RunStatus } from "../../protocol/runs/run-status.ts";
 
-/** What the engine knows of a queue is in `body`; the rest is what the store finds it by. */
+/** The engine's view of a queue is in `body`; the store finds it by the other members. */
 export interface QueueRecord {
   readonly queueId: string;
   readonly tenant: string;
@@ -23,7 +23,7 @@ export interface QueueItemRecord {
   readonly tenant: string;
   readonly workspace?: string;
   readonly runId: string;
-  /** What it is about within the queue: no two items of a queue have the same. */
+  /** The subject of the item; it is unique within the queue. */
   readonly subject: string;
   readonly state: QueueItemState;
   readonly position: number;
@@ -36,7 +36,7 @@ export interface QueueItemRecord {
   readonly body: string;
 }
 
-/** What one reviewer has to do with an item; one row each. */
+/** The part of one reviewer in an item; one row for each reviewer. */
 export interface ReviewRecord {
   readonly reviewer: string;
   readonly status: "leased" | "judged" | "skipped";

@@ -25,7 +25,7 @@ export interface ReviewHead {
   readonly sessionId: string;
   readonly tenant: string;
   readonly workspace?: string;
-  /** Who reviewed last. */
+  /** The latest reviewer. */
   readonly agent: string;
   readonly createdBy: string;
   readonly createdAtMs: number;

@@ -78,7 +78,7 @@ export interface Store
   close(): Promise<void>;
 }
 
-/** What one request or one turn of a worker changes. Empty parts are left out. */
+/** All changes of one request or one turn of a worker. Empty parts are left out. */
 export interface Unit {
   readonly tenant: string;
   /** At most one write per run in a unit. */
@@ -113,7 +113,7 @@ export interface Unit {
   /** Root runs whose families are cancelled: from this commit on no run is started below them. */
   readonly cancelledFamilies?: readonly CancelledFamily[];
   /**
-   * What the unit was decided on and does not write; it is refused when that has changed since. Only with audit entries: by their
+   * The facts that the unit was decided on and does not write; it is refused when they have changed since. Only with audit entries: by their
    * chain it meets the judgments of others.
    */
   readonly preconditions?: readonly Precondition[];
@@ -179,7 +179,7 @@ export type Refusal =
   | { readonly type: "external-event"; readonly record?: ExternalEventRecord }
   /** An annotation is not as the writer thought; without a state when it is not there, or with another id taken. */
   | { readonly type: "annotation"; readonly annotationId: string; readonly state?: AnnotationState }
-  /** What the unit rests on was judged anew since. */
+  /** An evaluation that the unit depends on was judged anew since. */
   | { readonly type: "precondition"; readonly runId: string }
   /** A queue or item is at another revision; 0 when it is not there. */
   | { readonly type: "queue"; readonly id: string; readonly revision: number }
@@ -248,7 +248,7 @@ export interface RunReads {
   activeDescendants(visible: Visibility, query: DescendantQuery): Promise<Run[]>;
   /** Status and size of runs of a tenant, without reading their states; runs that do not exist are left out. */
   runOutlines(tenant: string, runIds: readonly string[]): Promise<RunOutline[]>;
-  /** What stays small of a run, with `stateOmitted`; nothing else of its state is read. Undefined as for `readRun`. */
+  /** The small members of a run, with `stateOmitted`; nothing else of its state is read. Undefined as for `readRun`. */
   readHead(visible: Visibility, runId: string): Promise<Run | undefined>;
   /** The counts that creations are checked against, for the rebuild check. */
   countedRuns(): Promise<CountedRuns>;

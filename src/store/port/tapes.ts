@@ -5,7 +5,7 @@ export const TAPE_BODY = "tape-body";
 
 /** Recorded runs that came as tapes, and the sidecars that were pushed to runs. */
 export interface Tapes {
-  /** What is known of the tape that a run came from; undefined when it came from none, or the caller cannot see it. */
+  /** The tape that a run was imported from; undefined when there is none, or the caller cannot see it. */
   readTape(visible: Visibility, runId: string): Promise<StoredTape | undefined>;
   /** Runs that came from tapes with this digest, or all, newest first; `before` is the id of the last one of the page before. */
   listTapes(visible: Visibility, query: TapeQuery): Promise<StoredTape[]>;
@@ -29,7 +29,7 @@ export interface StoredTape {
   readonly digest: string;
   /** The header line as a writer of tapes prints it, scrubbed. */
   readonly header: string;
-  /** What the file was called, scrubbed. */
+  /** The name of the file, scrubbed. */
   readonly name?: string;
   readonly records: number;
   /** Hashes of the bodies that records refer to, each once, sorted; which of them are here is for the artifacts of the run to say. */

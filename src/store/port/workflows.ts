@@ -5,7 +5,7 @@ export interface Workflows {
   /** The hash of what `readWorkflow` returns. */
   readWorkflowHash(tenant: string, workflowId: string): Promise<string | undefined>;
   readWorkflowByHash(hash: string): Promise<StoredWorkflow | undefined>;
-  /** What the tenant can start, by id; a tenant's own shadows the host-wide one. */
+  /** The workflows that the tenant can start, by id; a tenant's own shadows the host-wide one. */
   listWorkflows(tenant: string, after: string, limit: number): Promise<StoredWorkflow[]>;
   /** The same without definitions, which may be large. */
   listWorkflowHeads(tenant: string, after: string, limit: number): Promise<WorkflowHead[]>;

@@ -77,7 +77,7 @@ export class LockedRows implements CurrentRows {
 
   /** Reviews of the items that were written. */
   readonly itemReviews = new Map<string, QueueReviewsTable[]>();
-  /** What the accepted units add to the runs that have not ended, by tenant. */
+  /** The change of the number of active runs by the accepted units, by tenant. */
   readonly activeChanges = new Map<string, number>();
 
   readonly #active: Map<string, string>;

@@ -17,7 +17,7 @@ export function isContended(error: unknown): boolean {
 /** A mistake in the statement or its values: it would fail again, and a transaction without it would not. */
 export function isMistake(error: unknown): boolean {
   if (error instanceof DatabaseError) return OURS.has(error.code?.slice(0, 2) ?? "");
-  // What the driver raises about the connection is a plain Error; these are bugs in code that handles rows.
+  // Errors of the driver about the connection are plain Errors; these classes are bugs in code that handles rows.
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }
 

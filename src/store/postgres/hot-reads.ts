@@ -84,7 +84,7 @@ export async function findEvent(pool: Queries, runId: string, eventId: string): 
   return rows[0] && toEventPlace(rows[0]);
 }
 
-// What another tenant brought from elsewhere may be about a run of the same id.
+// By tenant: a judgment that another tenant imported may be about a run of the same id.
 const ANNOTATIONS_OF_RUN = `select * from annotations
   where tenant = (select tenant from runs where run_id = $1) and run_id = $1 and (created_at, annotation_id) > ($2, $3)
   order by created_at, annotation_id limit $4`;

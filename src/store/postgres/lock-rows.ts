@@ -6,7 +6,7 @@ import type { RunCounting } from "./run-counts.ts";
 import { prepared, type Statement, send } from "./statements.ts";
 
 /**
- * What a batch locks and reads before it is decided, in this order. Every process locks in this order and within it by key, so no two of
+ * The rows that a batch locks and reads before it is decided, in this order. Every process locks in this order and within it by key, so no two of
  * them wait for each other. Each takes one array per parameter, all of the same length.
  */
 const LOCKS = {

@@ -14,7 +14,7 @@ interface SeenCount {
   readonly atMs: number;
 }
 
-/** What a process remembers between batches about the counts of runs. */
+/** The counts of runs that a process keeps between batches. */
 export class RunCounting {
   readonly shard: number;
   /** By tenant, as last read. */

@@ -110,7 +110,7 @@ export function statement({ name, text }: Prepared, ...values: unknown[]): State
   return Array.isArray(given) && given.length === 0 ? [] : [{ name, text, values }];
 }
 
-/** What identifies a row, in the order of its key's columns. */
+/** The values that identify a row, in the order of its key's columns. */
 type KeyOf<R> = (row: R) => readonly unknown[];
 
 /** In an order that is the same in every process: those that write the same rows lock them one after the other. */

@@ -12,7 +12,7 @@ import { workflowHeads, workflows } from "../schema/workflows.ts";
 import type { PreparedUnit } from "../units/prepare-unit.ts";
 import { insertInto, newest, prepared, type Statement, sorted, statement } from "./statements.ts";
 
-/** What follows from the logs about gates, then webhooks and their outbox: nothing a unit could be refused for. */
+/** Gates as they follow from the logs, then webhooks and their outbox. None of it can be a reason to refuse a unit. */
 export function writeGateRows(units: readonly PreparedUnit[]): Statement[] {
   const changes = units.flatMap(({ runs }) => runs.map((run) => run.interrupts));
   const rows = changes.flatMap((change) => change.interrupts);
@@ -79,7 +79,7 @@ const insertDeliveries = insertInto(
   on conflict (webhook_id, run_id, sequence) do nothing`,
 );
 
-/** Definitions, artifacts, keys and roles: nothing a unit could be refused for. */
+/** Definitions, artifacts, keys and roles. None of it can be a reason to refuse a unit. */
 export function writeSideRows(units: readonly Unit[]): Statement[] {
   const definitions = units.flatMap((unit) => unit.workflows ?? []);
   const bodies = units.flatMap(({ tenant, artifacts: writes = [] }) =>

@@ -132,7 +132,7 @@ async function annotationPage(
 
 type Annotations = ExpressionBuilder<Tables, "annotations">;
 
-/** What indexes hold only some rows of is written out: SQLite does not look into parameters for that. */
+/** Conditions of partial indexes are literals: SQLite does not use a partial index for parameters. */
 function conditions(one: Annotations, query: AnnotationQuery): Expression<SqlBool>[] {
   const { runId, workflowId, agentId, nodeId, kind, label, actor, actorKind, state, flag, ratingMax } = query;
   return [

@@ -6,8 +6,8 @@ import type { Tables } from "../schema/tables.ts";
 import { refusalToDelete } from "../units/check-unit.ts";
 
 /**
- * How a statement of one dialect names the run, its tenant, and the greatest character there is. Everything else about
- * deleting a run reads the same in both databases.
+ * The expressions of one dialect for the run, its tenant, and the greatest character. Both databases delete a run by
+ * otherwise equal statements.
  */
 interface Words {
   readonly run: string;
@@ -15,7 +15,7 @@ interface Words {
   readonly last: string;
 }
 
-/** Where requests name a run, an annotation or a queue; what they were answered may quote what is to be forgotten. */
+/** Operations that name a run, an annotation or a queue; their recorded responses may quote deleted content. */
 export const RUN_OPERATIONS = [
   "POST /v1/runs/",
   "POST /v1/host/assay/runs/",
@@ -47,7 +47,7 @@ export function runDeletes(words: Words) {
     deleteTape: `delete from tapes where ${ofRun}`,
     deleteDocumentsOfRun: `delete from documents where run_id = ${run} and tenant = ${tenant}`,
     deleteArtifacts: `delete from artifacts where run_id = ${run} and tenant = ${tenant}`,
-    // Events know no tenant of their own.
+    // Events have no tenant column.
     deleteEvents: `delete from run_events
       where run_id = ${run} and exists (select 1 from runs where run_id = ${run} and tenant = ${tenant})`,
     deleteDeliveries: `delete from deliveries where run_id = ${run} and tenant = ${tenant}`,
@@ -62,7 +62,7 @@ export function runDeletes(words: Words) {
   } as const;
 }
 
-/** By ranges of the primary key. An operation goes on after the id with a verb, a path, a workspace, or not at all. */
+/** By ranges of the primary key. After the id, an operation has a verb, a path, a workspace, or nothing. */
 function outcomeDeletes({ run, tenant, last }: Words) {
   const names = (prefix: string) => `outcome.operation >= ${prefix} and outcome.operation < ${prefix} || ${last}
       and substr(outcome.operation, length(${prefix}) + 1, 1) in ('', ':', '/', ' ')`;

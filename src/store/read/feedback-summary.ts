@@ -232,7 +232,7 @@ function nodeOf(groupBy: FeedbackQuery["groupBy"]): RawBuilder<string> {
   return groupBy === "node" ? sql`tally.node_id` : sql`''`;
 }
 
-/** Written out, because the index holds only these; SQLite does not look into parameters for that. */
+/** A literal, because SQLite does not use a partial index for parameters. */
 const HAS_ENDED = sql`run.status in ('completed', 'failed', 'cancelled')`;
 
 function ended({ tenant, workspace }: Visibility, query: FeedbackQuery): RawBuilder<unknown> {

@@ -160,7 +160,7 @@ function seconds(ms: number | null): number | null {
   return ms === null ? null : ms / 1000;
 }
 
-/** What is known of one gate in a group. */
+/** One gate of a group. */
 export interface GateRow {
   readonly key: string;
   readonly decided: number;

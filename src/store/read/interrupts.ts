@@ -18,7 +18,7 @@ import {
 import type { Tables } from "../schema/tables.ts";
 import { inBatches, visibleTo } from "./conditions.ts";
 
-/** The index of the inbox holds only these. A literal, because SQLite does not look into parameters for that. */
+/** A literal, because SQLite does not use the partial index of the inbox for parameters. */
 const isOpen = sql<boolean>`status = 'open'`;
 
 export async function openInterrupts(

@@ -86,7 +86,7 @@ export async function freeQueueItems(
   visible: Visibility,
   { queueId, reviewer, nowMs, limit }: FreeItemQuery,
 ): Promise<QueueItemRecord[]> {
-  // What the reviewer is through with is not looked at again, however much it is.
+  // Items that the reviewer has judged or skipped are not read again, however many there are.
   const mark = await db
     .selectFrom("queue_marks")
     .select(["position", "item_id"])

@@ -21,7 +21,7 @@ import * as webhooks from "./webhooks.ts";
 import * as workQueue from "./work-queue.ts";
 import * as workflows from "./workflows.ts";
 
-/** What an adapter adds: commits, claims, notices of changes, its own end, and the reads that are hot. */
+/** The members that each adapter implements itself: commits, claims, notices of changes, its end, and frequent reads. */
 export type SharedStore = Omit<
   Store,
   | "commit"

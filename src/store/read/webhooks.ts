@@ -102,7 +102,7 @@ function byDueTime(a: DeliveriesTable, b: DeliveriesTable): number {
   return (a.next_at ?? 0) - (b.next_at ?? 0) || (a.delivery_id < b.delivery_id ? -1 : 1);
 }
 
-/** Anew, with all its attempts before it. What the last one came to stays to be seen. */
+/** Makes deliveries pending with all their attempts again. The result of the last attempt stays visible. */
 export async function redeliver(
   { read, write }: Handles,
   visible: Visibility,
@@ -130,7 +130,7 @@ export async function redeliver(
   return revived;
 }
 
-/** Before their webhook is deleted; what comes while it goes on is removed with the webhook. */
+/** Deletes undelivered deliveries before their webhook is deleted; those that are added meanwhile go with the webhook. */
 export async function forgetUndelivered({ read, write }: Handles, { tenant, webhooks = [] }: Unit): Promise<void> {
   for (const change of webhooks) {
     if (change.type !== "delete") continue;

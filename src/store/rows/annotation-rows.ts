@@ -6,7 +6,7 @@ import type { AnnotationsTable, AnnotationTextsTable } from "../schema/judgments
 
 /** Annotations to rows and back. */
 
-/** Before all that there is: an imported one may be from before 1970. */
+/** The place before all annotations: an imported one may be from before 1970. */
 export const FIRST_PLACE: AnnotationPlace = { createdAtMs: Number.MIN_SAFE_INTEGER, annotationId: "" };
 
 export function toAnnotation(row: AnnotationsTable): AnnotationRecord {
@@ -83,7 +83,7 @@ export function annotationRow(annotation: AnnotationRecord): AnnotationsTable {
   };
 }
 
-/** What became of it: the columns that change after it was recorded. */
+/** The lifecycle of an annotation: the columns that change after it was recorded. */
 function lifecycleColumns(annotation: AnnotationRecord) {
   const { state, supersededBy, supersededAtMs, retraction, flag } = annotation;
   const closed = flag?.status === "closed" ? flag : undefined;
@@ -101,7 +101,7 @@ function lifecycleColumns(annotation: AnnotationRecord) {
   };
 }
 
-/** Undefined for one without a word in it. */
+/** Undefined for an annotation without words. */
 export function textRow(
   row: Pick<AnnotationsTable, "tenant" | "annotation_id" | "note" | "correction">,
 ): AnnotationTextsTable | undefined {

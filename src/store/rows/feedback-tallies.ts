@@ -8,7 +8,7 @@ export interface Tallies {
   readonly labels: readonly RunLabelsTable[];
 }
 
-/** What is counted of these annotations, whichever run they are about: of live ones only. In the order of keys. */
+/** The tallies of these annotations, of any runs: live ones only, in the order of keys. */
 export function tallyRows(annotations: readonly AnnotationRecord[]): Tallies {
   const sum = new TallySum();
   for (const annotation of annotations) sum.add(annotation, 1);

@@ -17,16 +17,16 @@ export function toItem(row: QueueItemsTable, reviews: readonly QueueReviewsTable
   return { ...queueItems.toRecord(row), reviews: records };
 }
 
-/** Before all others. */
+/** The position before all items. */
 export const FIRST_POSITION = Number.MIN_SAFE_INTEGER;
 
-/** Whether a reviewer is through with an item; a lease may end. The same in both databases. */
+/** Whether a reviewer has judged or skipped an item; a lease may end. The same in both databases. */
 export function passed(itemId: string, reviewer: string): string {
   return `exists (select 1 from queue_reviews as review where review.item_id = ${itemId}
       and review.reviewer = ${reviewer} and review.status in ('judged', 'skipped'))`;
 }
 
-/** Those whose mark may go on with a write of this item. */
+/** The reviewers whose mark may move forward with a write of this item. */
 export function passedBy({ reviews }: Pick<QueueItemRecord, "reviews">): string[] {
   return reviews.filter(isPassed).map(({ reviewer }) => reviewer);
 }

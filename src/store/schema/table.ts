@@ -127,7 +127,7 @@ type FieldOf<K, C> =
 type MemberOf<C> = C extends Column<unknown, infer M, boolean, string | undefined, string> ? M : never;
 type IsNullable<C> = C extends Column<unknown, unknown, true, string | undefined, string> ? true : false;
 
-/** What the columns are in a record: those that may be null are absent then. */
+/** The members of a record: a nullable column is an absent member. */
 export type RecordOf<C> = {
   readonly [K in keyof C as IsNullable<C[K]> extends true ? never : FieldOf<K, C[K]>]: MemberOf<C[K]>;
 } & {

@@ -152,7 +152,7 @@ function rows(found: unknown[]): Outcome {
   return { kind: "rows", rows: found, changes: found.length };
 }
 
-/** What one unit is checked against: each row is looked up when it is asked for, runs once. */
+/** The current rows that one unit is checked against: each is looked up when it is needed, runs only once. */
 export class LookedUpRows implements CurrentRows {
   readonly #statements: Statements;
   readonly #counts: RunCounts;

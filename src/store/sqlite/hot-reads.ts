@@ -37,7 +37,7 @@ interface SizedState {
 
 type SizedEvent = Omit<RunEventsTable, "body"> & { readonly bytes: number; readonly body: string | null };
 
-/** What another tenant brought from elsewhere may be about a run of the same id. */
+/** By tenant: a judgment that another tenant imported may be about a run of the same id. */
 export const ANNOTATIONS_OF_RUN = `select * from annotations
   where tenant = (select tenant from runs where run_id = ?) and run_id = ? and (created_at, annotation_id) > (?, ?)
   order by created_at, annotation_id limit ?`;

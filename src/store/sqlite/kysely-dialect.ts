@@ -111,7 +111,7 @@ const TURN_MS = 20;
  */
 class StatementTurns {
   #beganMs: number | undefined;
-  /** Each goes on in a turn of its own, in the order in which they came: one for each tenant. */
+  /** Each continues in its own turn, in the order of arrival: one for each tenant. */
   readonly #line: (() => void)[] = [];
 
   /** Resolves when a statement may begin. */

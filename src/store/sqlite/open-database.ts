@@ -3,7 +3,7 @@ import { isBuiltin } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { explain } from "./database-error.ts";
 
-/** What we use of the `node:sqlite` API, which has no types for Node 20. */
+/** The part of the `node:sqlite` API that is used here; it has no types for Node 20. */
 export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   exec(sql: string): void;

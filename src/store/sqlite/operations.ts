@@ -6,7 +6,7 @@ import type { SqliteValue } from "./open-database.ts";
 import type { StatementName } from "./statements.ts";
 
 /**
- * What the main thread asks of the writer. Everything is flat, texts are serialised once by the caller's thread, and
+ * A request of the main thread to the writer. Everything is flat, texts are serialised once by the caller's thread, and
  * the writer binds them as they are: copying between threads costs per object, hardly per byte.
  */
 export type Operation =
@@ -24,7 +24,7 @@ export interface FlatUnit {
   readonly writes: readonly Write[];
   /** JSON text of the drafts; their places in the chain are known only to the writer. */
   readonly audit?: string;
-  /** What happened to annotations; their places follow from those of the audit entries. */
+  /** The changes of annotations; their places follow from those of the audit entries. */
   readonly history: readonly (readonly [annotationId: string, change: AnnotationChangeKind])[];
   readonly topics: Topics;
 }
@@ -39,12 +39,12 @@ export type Outcome =
   /** Errors lose their class between threads. `databaseError` is the database's fault, otherwise it is ours. */
   | { readonly kind: "failed"; readonly databaseError: boolean; readonly message: string };
 
-/** How operations travel between threads. */
+/** An operation as it is sent between threads. */
 export type OperationMessage = Operation | string;
 
 /**
- * Copying an object to another thread costs per value in it; one text costs hardly more than its bytes. So what is many
- * short values goes as JSON. Runs and review sessions do not: what they hold is long texts already, which JSON would write again.
+ * Copying an object to another thread costs per value in it; one text costs hardly more than its bytes. So many
+ * short values are sent as JSON. Runs and review sessions are not: they hold long texts, which JSON would write again.
  */
 export function toMessage(operation: Operation): OperationMessage {
   if (operation.kind !== "unit") return operation;

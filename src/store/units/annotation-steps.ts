@@ -10,7 +10,7 @@ export interface AnnotationStep {
   readonly needsRun: boolean;
 }
 
-/** What the writes of a unit come to, in order. Throws when it contradicts itself, which is a mistake of the caller. */
+/** The writes of a unit as steps, in order. Throws when they contradict each other, which is a mistake of the caller. */
 export function stepsOf({ tenant, annotations = [], audit = [] }: Unit): AnnotationStep[] {
   if (annotations.length === 0) return NONE;
   const steps = annotations.flatMap(stepsOfWrite);

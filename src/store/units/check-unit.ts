@@ -10,7 +10,7 @@ import type * as C from "./unit-checks.ts";
 
 export type Checked =
   | { readonly refusal: Refusal; readonly counts?: never }
-  /** What the unit adds to the counts of runs. */
+  /** The changes of the counts of runs by the unit. */
   | { readonly refusal?: never; readonly counts: CountChanges };
 
 /**
@@ -137,7 +137,7 @@ function checkQueue(tenant: string, check: C.QueueCheck, current: CurrentRows): 
   }
 }
 
-/** What another tenant has does not exist for this one, and its id is not free. */
+/** A row of another tenant does not exist for this one, and its id is not free. */
 function checkRevision(
   tenant: string,
   id: string,

@@ -128,7 +128,7 @@ export async function writeEvents({ runs = [] }: Unit): Promise<EventTexts> {
     await nextTurn();
     untilMs = performance.now() + AT_ONCE_MS;
   }
-  // What is left to be written out is the run itself.
+  // Only the run itself is left to be serialized.
   await nextTurn();
   return texts;
 }
