@@ -187,7 +187,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     schemas: "worker workflows",
     secrets: "worker",
     tapes: ". judgments runs secrets shared worker workflows",
-    webhooks: ". gates outbound shared",
+    webhooks: ". gates outbound shared worker",
     worker: ". families gates replay runs schemas shared workflows",
     workflows: ". gates nodes schemas secrets shared worker",
   },

@@ -6,6 +6,7 @@ import { contentOf } from "./delivery-content.ts";
 import type { Held, Lane } from "./lane.ts";
 import { deliveryAfter, healthAfter, isDelivered, type RetryPolicy } from "./retry-policy.ts";
 import { sendToCallback, sendToWebhook } from "./send-delivery.ts";
+import { spread } from "./spread.ts";
 
 export interface AttemptSettings extends RetryPolicy {
   /** Names this process in the leases it holds. */
@@ -16,7 +17,7 @@ export interface AttemptSettings extends RetryPolicy {
   chance(): number;
 }
 
-export type DeliveryHost = Pick<Host, "store" | "nowMs" | "outbound" | "tokens">;
+export type DeliveryHost = Pick<Host, "store" | "nowMs" | "newId" | "outbound" | "tokens">;
 
 /** What can be done with a delivery in hand; each ends our hold on it. */
 interface Attempts {
@@ -27,6 +28,8 @@ interface Attempts {
   handBack(held: Held, nextAtMs: number): Promise<void>;
   /** Its webhook was disabled. */
   bury(held: Held): Promise<void>;
+  /** It stands for many deliveries, which are written now. */
+  spread(held: Held, signal: AbortSignal): Promise<void>;
 }
 
 /** Ends without an attempt. */
@@ -88,6 +91,10 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
     counts,
     handBack,
     bury: (held) => settle(held, "disabled"),
+    async spread(held, signal) {
+      await spread(host, held.delivery, signal);
+      return signal.aborted ? handBack(held, nowMs()) : settle(held, "moot");
+    },
     async make(held, lane, signal) {
       const { delivery, leaseUntilMs } = held;
       // It waited too long in its lane: by the time of the answer it could be somebody else's.

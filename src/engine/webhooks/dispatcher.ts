@@ -1,6 +1,7 @@
 import type { ClaimedDelivery } from "../../store/port/gates.ts";
 import { type AttemptSettings, attemptsOf, type DeliveryHost } from "./attempts.ts";
 import { type Held, LANE_FULL, Lane, laneOf } from "./lane.ts";
+import { isSpread } from "./spread.ts";
 
 export interface DeliverySettings extends AttemptSettings {
   /** Longer than a few attempts take one after the other. */
@@ -112,6 +113,10 @@ export function startDeliveries(host: DeliveryHost, settings: DeliverySettings):
     const lane = lanes.get(key) ?? new Lane(delivery.webhook);
     const held = { delivery, leaseUntilMs };
     inHand += 1;
+    if (isSpread(delivery)) {
+      run((signal) => attempts.spread(held, signal));
+      return;
+    }
     // A claim can leave out webhooks, but not callbacks to one place among the others.
     const isFull = lane.isFull && delivery.webhookId === undefined;
     if (isFull || (inHandOf.get(delivery.tenant) ?? 0) >= tenantMax) {

@@ -8,6 +8,7 @@ import type { Store, Unit } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 import { ShortCache } from "../shared/short-cache.ts";
 import { typesMatching } from "./event-patterns.ts";
+import { DELIVERIES_MAX, spreadOf } from "./spread.ts";
 
 /** How long a webhook made by another process may go unnoticed when its notification was lost. */
 const KEEP_MS = 1000;
@@ -36,8 +37,10 @@ export function withOutbox(
   });
 
   const complete = (unit: Unit, known: readonly Subscription[]): Unit => {
-    const deliveries = (unit.runs ?? []).flatMap(({ run, events }) =>
-      events.flatMap((event) => deliveriesOf(run, event, known)),
+    const runs = unit.runs ?? [];
+    const mostDeliveries = runs.reduce((events, run) => events + run.events.length, 0) * known.length;
+    const deliveries = runs.flatMap(({ run, events }) =>
+      deliveriesOf(run, events, known, mostDeliveries > DELIVERIES_MAX),
     );
     if (deliveries.length === 0) return unit;
     const atMs = nowMs();
@@ -69,30 +72,33 @@ function subscriptionOf({ webhookId, workspace, tags, events }: WebhookRecord): 
 
 type Draft = Omit<DeliveryWrite, "deliveryId" | "atMs">;
 
-function deliveriesOf(run: Run, event: RunEvent, known: readonly Subscription[]): Draft[] {
+/** `later`: one row stands for the deliveries to webhooks, from which they are written afterwards. */
+function deliveriesOf(run: Run, all: readonly RunEvent[], known: readonly Subscription[], later: boolean): Draft[] {
+  // Inherited and recorded events happened in another run or on another host, and were delivered from there.
+  const events = isRecorded(run) ? [] : all.filter(({ sequence }) => !isInherited(run, sequence));
   const { runId, owner, callbackUrl } = run;
-  const { sequence, type: eventType } = event;
-  // It happened in another run, or on another host, and whoever wanted to know was told of it there.
-  if (isInherited(run, sequence) || isRecorded(run)) return [];
-  const place = defined({ workspace: owner.workspace });
-  const about = { ...place, runId, sequence, eventType };
-  const wanted: Draft[] = [];
-  for (const subscription of known) {
-    if (wants(subscription, run, eventType)) wanted.push({ ...about, webhookId: subscription.webhookId });
+  const about = { ...defined({ workspace: owner.workspace }), runId };
+  const concerned = known.filter((subscription) => concerns(subscription, run));
+  const callbacks = events.flatMap((event): Draft[] => {
+    if (callbackUrl === undefined || event.type !== "interrupt.requested") return [];
+    const { sequence, type: eventType, payload } = event;
+    return [{ ...about, sequence, eventType, url: callbackUrl, interruptId: payload.interruptId }];
+  });
+  const [first, last] = [events[0], events.at(-1)];
+  if (later && concerned.length > 0 && first !== undefined && last !== undefined) {
+    const webhookIds = concerned.map(({ webhookId }) => webhookId);
+    return [spreadOf(about, [first.sequence, last.sequence], webhookIds), ...callbacks];
   }
-  if (callbackUrl !== undefined && event.type === "interrupt.requested") {
-    wanted.push({ ...about, url: callbackUrl, interruptId: event.payload.interruptId });
-  }
-  return wanted;
+  const wanted = events.flatMap(({ sequence, type: eventType }) =>
+    concerned
+      .filter(({ types }) => types.has(eventType))
+      .map(({ webhookId }) => ({ ...about, sequence, eventType, webhookId })),
+  );
+  return [...wanted, ...callbacks];
 }
 
 /** A webhook bound to a workspace sees the runs of that workspace only; every tag it names must be on the run. */
-function wants(
-  { types, workspace, tags }: Subscription,
-  { owner, tags: carried = [] }: Run,
-  eventType: string,
-): boolean {
-  if (!types.has(eventType)) return false;
+function concerns({ workspace, tags }: Subscription, { owner, tags: carried = [] }: Run): boolean {
   if (workspace !== undefined && workspace !== owner.workspace) return false;
   return tags.every((tag) => carried.includes(tag));
 }
