@@ -53,7 +53,7 @@ export function startRootSender(
   let wake = (): void => {};
 
   async function sendOne(tenant: string, checkpoint: StoredCheckpoint): Promise<OutboundAnswer> {
-    const body = JSON.stringify(rootMessage(tenant, checkpoint, verifier));
+    const body = Buffer.from(JSON.stringify(rootMessage(tenant, checkpoint, verifier)));
     const message = { deliveryId: checkpoint.checkpoint, eventType: ROOT_EVENT, body };
     const webhook = { webhookId: RECEIVER_ID, ...settings };
     const answer = await sendToWebhook(outbound, webhook, message, { nowMs: nowMs(), signal: cut.signal });

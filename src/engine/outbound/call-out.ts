@@ -10,7 +10,7 @@ export interface OutboundCall {
   readonly method?: "GET";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Buffer;
   /** For everything from resolving the name to the last byte of the answer. */
   readonly timeoutMs: number;
   /** What is read of the answer at most. */

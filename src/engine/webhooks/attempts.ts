@@ -2,7 +2,8 @@ import { defined } from "../../protocol/defined.ts";
 import type { AttemptOutcome, ClaimedDelivery } from "../../store/port/gates.ts";
 import type { Host } from "../host.ts";
 import type { OutboundAnswer } from "../outbound/call-out.ts";
-import { contentOf } from "./delivery-content.ts";
+import { isTurnSpent, ownTurn } from "../worker/pauses.ts";
+import { Contents } from "./delivery-content.ts";
 import type { Held, Lane } from "./lane.ts";
 import { deliveryAfter, healthAfter, isDelivered, type RetryPolicy } from "./retry-policy.ts";
 import { sendToCallback, sendToWebhook } from "./send-delivery.ts";
@@ -43,6 +44,7 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
   const { store, nowMs, outbound } = host;
   const { owner } = settings;
   const counts = { delivered: 0, failed: 0, dead: 0 };
+  const contents = new Contents();
 
   const handBack = async ({ delivery }: Held, nextAtMs: number): Promise<void> => {
     const { deliveryId, attempts, lastStatus, lastError } = delivery;
@@ -76,7 +78,7 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
     await store.commit({ tenant, audit: [{ occurredAt: new Date(nowMs()).toISOString(), ...entry }] });
   };
 
-  const send = async (held: Held, body: string, signal: AbortSignal): Promise<OutboundAnswer | keyof typeof ENDS> => {
+  const send = async (held: Held, body: Buffer, signal: AbortSignal): Promise<OutboundAnswer | keyof typeof ENDS> => {
     const { deliveryId, eventType, webhookId, tenant, url = "" } = held.delivery;
     const message = { deliveryId, eventType, body };
     const sending = { nowMs: nowMs(), signal };
@@ -84,7 +86,10 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
     // As it is now: it may have been deleted, or disabled by another process, since the delivery was claimed.
     const webhook = await store.readWebhook({ tenant }, webhookId);
     if (webhook === undefined) return "lost";
-    return webhook.disabledAtMs === undefined ? sendToWebhook(outbound, webhook, message, sending) : "disabled";
+    if (webhook.disabledAtMs !== undefined) return "disabled";
+    // Signing a text of megabytes takes its time, and many may be signed at once.
+    if (isTurnSpent()) await ownTurn();
+    return sendToWebhook(outbound, webhook, message, sending);
   };
 
   return {
@@ -99,11 +104,12 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
       const { delivery, leaseUntilMs } = held;
       // It waited too long in its lane: by the time of the answer it could be somebody else's.
       if (nowMs() + outbound.timeoutMs >= leaseUntilMs) return handBack(held, nowMs());
-      const content = await contentOf({ ...host, publicUrl: settings.publicUrl }, delivery);
-      if (typeof content === "string") return settle(held, content);
-      const answer = await send(held, content.body, signal);
-      if (typeof answer === "string") return settle(held, answer);
-      return signal.aborted && !isDelivered(answer) ? handBack(held, nowMs()) : finish(held, lane, answer);
+      return contents.use({ ...host, publicUrl: settings.publicUrl }, delivery, async (content) => {
+        if (typeof content === "string") return settle(held, content);
+        const answer = await send(held, content.body, signal);
+        if (typeof answer === "string") return settle(held, answer);
+        return signal.aborted && !isDelivered(answer) ? handBack(held, nowMs()) : finish(held, lane, answer);
+      });
     },
   };
 }

@@ -88,7 +88,7 @@ export async function testWebhook(host: Host, caller: Caller, webhookId: string)
     timestamp: new Date(nowMs).toISOString(),
     sequence: 0,
   };
-  const body = JSON.stringify({ type: TEST_EVENT, runId: event.runId, event });
+  const body = Buffer.from(JSON.stringify({ type: TEST_EVENT, runId: event.runId, event }));
   const message = { deliveryId: host.newId("dlv"), eventType: TEST_EVENT, body };
   const answer = await sendToWebhook(host.outbound, webhook, message, { nowMs });
   const seen = "status" in answer ? { status: answer.status } : { error: answer.failure };

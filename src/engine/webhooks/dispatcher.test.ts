@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { settled, untilDeliveries, webhookTo } from "../../testing/deliveries.ts";
 import { deliveryBench } from "../../testing/delivery-bench.ts";
 import { ADA, begin, logOf, register, until } from "../../testing/engine.ts";
@@ -65,6 +65,21 @@ describe("a delivery", () => {
     await untilDeliveries(bench.host, (all) => all.length === log.length && settled(all));
     const sequences = bench.receiver.received.map(({ body }) => JSON.parse(body).event.sequence as number);
     expect(sequences.sort((a, b) => a - b)).toEqual(log.map(({ sequence }) => sequence));
+  });
+
+  test("shares the text of its event, which may be long, with other webhooks that get it at the same time", async () => {
+    const open: (() => void)[] = [];
+    bench.receiver.behave((response) => void open.push(() => response.writeHead(200).end()));
+    for (let i = 0; i < 20; i++) await webhookTo(bench.host, bench.receiver.url(`/${i}`));
+    await bench.run();
+    const reads = vi.spyOn(bench.host.store, "readEvents");
+    bench.deliver();
+    const received = await bench.receiver.got(20);
+    for (const answer of open) answer();
+    await untilDeliveries(bench.host, settled);
+    expect(reads).toHaveBeenCalledTimes(1);
+    expect(new Set(received.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(received.map(({ headers }) => headers["x-openwop-signature"])).size).toBe(20);
   });
 
   test("goes over TLS to the address its name resolves to", async () => {

@@ -11,7 +11,7 @@ interface Message {
   /** The same at every attempt, so that a receiver can tell a repetition. */
   readonly deliveryId: string;
   readonly eventType: string;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 interface Sending {

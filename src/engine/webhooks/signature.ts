@@ -4,8 +4,8 @@ import { createHash, createHmac, randomBytes } from "node:crypto";
 export const SIGNATURE_ALGORITHM = "v1" as const;
 
 /** The timestamp is signed as well, so that a delivery which was overheard cannot be sent again later. */
-export function signatureOf(secret: string, timestamp: number, body: string): string {
-  return `sha256=${createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")}`;
+export function signatureOf(secret: string, timestamp: number, body: Buffer): string {
+  return `sha256=${createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex")}`;
 }
 
 export function newSecret(): string {
