@@ -89,12 +89,17 @@ async function itemsOf(host: Host, { principal }: Caller, rows: readonly StoredI
 type Shows = Pick<Host, "store" | "plans" | "room">;
 
 /**
- * An open interrupt as an inbox shows it, with the sensitive values of its run masked. Undefined where it cannot be answered now: its run
- * is being cancelled, or needs a newer host.
+ * Open interrupts as an inbox shows them, with the sensitive values of their runs masked. Each run is read once, however many of its interrupts
+ * are shown. Undefined where one cannot be answered now: its run is being cancelled, or needs a newer host.
  */
-export async function showGate(host: Shows, row: StoredInterrupt): Promise<ShownItem | undefined> {
-  const secrets = await secretsBehind(host, row);
-  return secrets === undefined ? undefined : shownItem(row, secrets);
+export function gateViews(host: Shows): (row: StoredInterrupt) => Promise<ShownItem | undefined> {
+  const secrets = new Map<string, ReturnType<typeof secretsBehind>>();
+  return async (row) => {
+    const reading = secrets.get(row.runId) ?? secretsBehind(host, row);
+    secrets.set(row.runId, reading);
+    const ofRun = await reading;
+    return ofRun && shownItem(row, ofRun);
+  };
 }
 
 /** The secrets of a run. A large run is read when there is room for it, and not kept. */

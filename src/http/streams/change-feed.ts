@@ -11,6 +11,7 @@ import {
 } from "../../store/port/judgments.ts";
 import type { Change, Store } from "../../store/port/store.ts";
 import { plainFrame } from "./event-frames.ts";
+import { forEachSubscriber } from "./stream-subscriber.ts";
 
 /**
  * The id of a frame is the place of its change, and a stream begins with one: a client that resumes after it needs no look-up, so later events
@@ -200,8 +201,7 @@ export class ChangeFeed<S extends ChangeSubscriber> {
     const changes = await this.#store.annotationChanges(this.#tenant, place, PAGE_ROWS);
     const page = changes.map((change) => new ChangeFrame(change));
     if (changes.length === PAGE_ROWS) for (const follower of group) follower.markBehind();
-    const taken = await Promise.allSettled(group.map((follower) => follower.take(page)));
-    for (const one of taken) if (one.status === "rejected") throw one.reason;
+    await forEachSubscriber(group, (follower) => follower.take(page));
   }
 
   /** Each follower is still at the place of its last change, and continues from there at the next notification. */

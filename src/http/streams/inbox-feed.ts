@@ -1,34 +1,36 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ShownItem } from "../../engine/gates/decide/inbox-item.ts";
-import { showGate } from "../../engine/gates/inbox.ts";
+import { gateViews } from "../../engine/gates/inbox.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { StoredInterrupt } from "../../store/port/gates.ts";
 import type { Change } from "../../store/port/store.ts";
 import type { InboxSubscriber } from "./inbox-feeds.ts";
+import { forEachSubscriber } from "./stream-subscriber.ts";
 
 /** An interrupt that is read once for all subscribers; its item is made once, for the first subscriber that may see it. */
 export class InboxEntry {
   readonly row: StoredInterrupt;
   /** Whether it was read because its run has changed. */
   readonly isChange: boolean;
-  readonly #host: Host;
+  readonly #view: ReturnType<typeof gateViews>;
   #item: Promise<ShownItem | undefined> | undefined;
 
-  constructor(host: Host, row: StoredInterrupt, isChange: boolean) {
-    this.#host = host;
+  constructor(view: ReturnType<typeof gateViews>, row: StoredInterrupt, isChange: boolean) {
+    this.#view = view;
     this.row = row;
     this.isChange = isChange;
   }
 
   /** Undefined when the interrupt is open and cannot be answered. */
   item(): Promise<ShownItem | undefined> {
-    this.#item ??= showGate(this.#host, this.row);
+    this.#item ??= this.#view(this.row);
     return this.#item;
   }
 }
 
-const RUNS_AT_ONCE = 500;
+/** Few: each may have hundreds of interrupts. */
+const RUNS_AT_ONCE = 25;
 const PAGE_ROWS = 200;
 
 /**
@@ -114,8 +116,9 @@ export class InboxFeed {
     if (runIds.length === 0) return false;
     for (const runId of runIds) this.#changed.delete(runId);
     const rows = await this.#host.store.interruptsOfRuns({ tenant: this.#tenant }, runIds);
-    const entries = rows.map((row) => new InboxEntry(this.#host, row, true));
-    await eachOf([...this.#subscribers], (subscriber) => subscriber.takeChanges(runIds, entries));
+    const view = gateViews(this.#host);
+    const entries = rows.map((row) => new InboxEntry(view, row, true));
+    await forEachSubscriber([...this.#subscribers], (subscriber) => subscriber.takeChanges(runIds, entries));
     return true;
   }
 
@@ -127,8 +130,9 @@ export class InboxFeed {
     const together = [...this.#subscribers].filter(({ cursor }) => cursor === after);
     const query = { after, limit: PAGE_ROWS, nowMs: this.#host.nowMs() };
     const rows = await this.#host.store.openInterrupts({ tenant: this.#tenant }, query);
-    const entries = rows.map((row) => new InboxEntry(this.#host, row, false));
-    await eachOf(together, async (subscriber) => {
+    const view = gateViews(this.#host);
+    const entries = rows.map((row) => new InboxEntry(view, row, false));
+    await forEachSubscriber(together, async (subscriber) => {
       const absent = await subscriber.takePage(entries, rows.length < PAGE_ROWS);
       for (const runId of absent) this.#changed.add(runId);
     });
@@ -146,10 +150,4 @@ export class InboxFeed {
     this.#report(error);
     for (const subscriber of [...this.#subscribers]) subscriber.cut();
   }
-}
-
-/** Throws the first failure, when all are done: the next read must not overtake subscribers that still process this one. */
-async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const settled = await Promise.allSettled(items.map(work));
-  for (const one of settled) if (one.status === "rejected") throw one.reason;
 }

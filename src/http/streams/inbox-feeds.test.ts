@@ -120,6 +120,28 @@ describe("a reader that fell behind", () => {
   });
 });
 
+test("a run is read once for all of its gates and readers, when an inbox is opened and when the run changes", async () => {
+  const gates = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`g${i}`, { typeId: "core.approvalGate" }]));
+  await register(host, workflow({ id: "gates", nodes: gates }));
+  const runId = await begin(host, { workflowId: "gates" });
+  await until(store, runId, (run) => run.status === "waiting-approval");
+  let reads = 0;
+  const readRun: Store["readRun"] = (...query) => {
+    reads += 1;
+    return host.store.readRun(...query);
+  };
+  feedsOn({ readRun }, { bufferedBytesMax: 10_000_000 });
+  const readers = [new InboxReader(feeds, ADA), new InboxReader(feeds, BEN)];
+  for (const reader of readers) await reader.told();
+  expect(readers.map(({ open }) => open.size)).toEqual([9, 9]);
+  expect(reads).toBeLessThanOrEqual(2);
+  reads = 0;
+  const of = { nodeId: "g0" };
+  await resolveInterrupt(host, { caller: ADA, runId, of, value: { action: "accept" }, record: () => undefined });
+  for (const reader of readers) await reader.until(() => reader.open.size === 8);
+  expect(reads).toBeLessThanOrEqual(2);
+});
+
 describe("when the store's word is lost", () => {
   test("the inbox is read again from time to time", async () => {
     feedsOn({ onChange: () => () => {} }, { inboxRereadMs: 20 });

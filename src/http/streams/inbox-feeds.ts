@@ -3,6 +3,7 @@ import { isOverdue } from "../../engine/gates/decide/close-interrupt.ts";
 import { itemFor, waitsFor } from "../../engine/gates/decide/inbox-item.ts";
 import { votersFor } from "../../engine/gates/inbox.ts";
 import type { Host } from "../../engine/host.ts";
+import { pauses } from "../../engine/worker/pauses.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { InboxClosed, InboxEvent, InboxFilter } from "../../protocol/gates/inbox-api.ts";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
@@ -25,6 +26,8 @@ interface Known {
   /** The last pass that met it. */
   readonly pass: number;
 }
+
+const ENTRIES_AT_ONCE = 100;
 
 interface InboxFrame {
   readonly event: InboxEvent;
@@ -112,6 +115,15 @@ export class InboxSubscriber extends StreamSubscriber {
 
   /** False when not all entries were taken: the socket is full, or the stream has ended. */
   async #take(entries: readonly InboxEntry[], taken: (entry: InboxEntry) => void): Promise<boolean> {
+    const pause = pauses();
+    for (let i = 0; i < entries.length; i += ENTRIES_AT_ONCE) {
+      if (!(await this.#takeSome(entries.slice(i, i + ENTRIES_AT_ONCE), taken))) return false;
+      await pause();
+    }
+    return this.state === "following";
+  }
+
+  async #takeSome(entries: readonly InboxEntry[], taken: (entry: InboxEntry) => void): Promise<boolean> {
     const frames = await Promise.all(entries.map((one) => (this.#isWanted(one.row) ? this.#frameOf(one) : undefined)));
     for (const [i, one] of entries.entries()) {
       if (this.state !== "following") return false;

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { pauses } from "../../engine/worker/pauses.ts";
 import { SseSocket } from "./sse-socket.ts";
 import type { StreamRoom, StreamSettings, StreamTally } from "./stream-room.ts";
 
@@ -74,6 +75,23 @@ export abstract class StreamSubscriber<State extends string = "following"> {
     if (state === "lagging") this.#tally.lagging += 1;
     this.#state = state;
   }
+}
+
+const AT_ONCE = 8;
+
+/**
+ * Gives work to each subscriber of a feed, some at a time and with pauses: there may be thousands. Throws the first failure when all are done,
+ * because the next read must not overtake subscribers that still process this one.
+ */
+export async function forEachSubscriber<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const pause = pauses();
+  const failures: unknown[] = [];
+  for (let i = 0; i < items.length; i += AT_ONCE) {
+    const settled = await Promise.allSettled(items.slice(i, i + AT_ONCE).map(work));
+    for (const one of settled) if (one.status === "rejected") failures.push(one.reason);
+    await pause();
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 export interface Opening {
