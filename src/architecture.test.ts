@@ -181,7 +181,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     judgments: ". identity runs secrets shared tapes worker",
     nodes: ". runs schemas worker workflows",
     otlp: ". outbound runs",
-    queues: ". gates judgments runs shared workflows",
+    queues: ". gates judgments runs shared worker workflows",
     replay: ". runs schemas worker workflows",
     runs: ". families gates identity judgments nodes outbound schemas secrets shared tapes worker workflows",
     schemas: "worker workflows",

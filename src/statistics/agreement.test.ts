@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { pick, randomFrom } from "../testing/random-workflow.ts";
 import type { Value } from "./agreement.ts";
-import { cohenKappa, fleissKappa, krippendorffAlpha, METRICS } from "./agreement.ts";
+import { cohenKappa, METRICS, type Metric, tallied } from "./agreement.ts";
+
+const fleissKappa = (units: readonly (readonly Value[])[]) => tallied(units).fleissKappa();
+const krippendorffAlpha = (units: readonly (readonly Value[])[], metric: Metric) =>
+  tallied(units).krippendorffAlpha(metric);
 
 function times<T>(count: number, value: T): T[] {
   return Array.from({ length: count }, () => value);

@@ -38,16 +38,40 @@ export type CohenKappa = Figure & {
 };
 
 /** Agreement of two reviewers on the items that both judged, beyond what their habits would give by chance. */
+export class PairTally {
+  #items = 0;
+  #agreed = 0;
+  readonly #first = new Map<Value, number>();
+  readonly #second = new Map<Value, number>();
+
+  get items(): number {
+    return this.#items;
+  }
+
+  add(first: Value, second: Value): void {
+    this.#items += 1;
+    if (first === second) this.#agreed += 1;
+    addTo(this.#first, first, 1);
+    addTo(this.#second, second, 1);
+  }
+
+  cohenKappa(): CohenKappa {
+    const items = this.#items;
+    const none = { items, observed: null, expected: null, standardError: null, interval: null };
+    if (items === 0) return { ...undefinedFor("no_common_items"), ...none };
+    const observed = this.#agreed / items;
+    const expected = sum([...this.#first].map(([value, n]) => n * (this.#second.get(value) ?? 0))) / items ** 2;
+    if (isCertain(expected)) return { ...undefinedFor("no_variation"), ...none, observed, expected };
+    const value = (observed - expected) / (1 - expected);
+    const standardError = Math.sqrt((observed * (1 - observed)) / (items * (1 - expected) ** 2));
+    return { value, items, observed, expected, standardError, interval: intervalOf(value, standardError) };
+  }
+}
+
 export function cohenKappa(pairs: readonly (readonly [Value, Value])[]): CohenKappa {
-  const items = pairs.length;
-  const none = { items, observed: null, expected: null, standardError: null, interval: null };
-  if (items === 0) return { ...undefinedFor("no_common_items"), ...none };
-  const observed = pairs.filter(([first, second]) => first === second).length / items;
-  const expected = chanceOf(pairs);
-  if (isCertain(expected)) return { ...undefinedFor("no_variation"), ...none, observed, expected };
-  const value = (observed - expected) / (1 - expected);
-  const standardError = Math.sqrt((observed * (1 - observed)) / (items * (1 - expected) ** 2));
-  return { value, items, observed, expected, standardError, interval: intervalOf(value, standardError) };
+  const tally = new PairTally();
+  for (const [first, second] of pairs) tally.add(first, second);
+  return tally.cohenKappa();
 }
 
 /** For complete agreement or disagreement the formula gives an interval of no width, which would claim certainty. */
@@ -58,14 +82,6 @@ function intervalOf(value: number, standardError: number): CohenKappa["interval"
   return { low, high, method: "standard_error" };
 }
 
-function chanceOf(pairs: readonly (readonly [Value, Value])[]): number {
-  const first = countEach(pairs.map(([value]) => value));
-  const second = countEach(pairs.map(([, value]) => value));
-  let sum = 0;
-  for (const [value, count] of first) sum += count * (second.get(value) ?? 0);
-  return sum / pairs.length ** 2;
-}
-
 export type FleissKappa = Figure & {
   readonly items: number;
   readonly ratingsPerItem: number | null;
@@ -73,24 +89,12 @@ export type FleissKappa = Figure & {
   readonly expected: number | null;
 };
 
-/** Fleiss 1971: agreement of the same number of reviewers on each item, who need not be the same ones. */
-export function fleissKappa(units: readonly (readonly Value[])[]): FleissKappa {
-  const items = units.length;
-  const ratingsPerItem = units[0]?.length ?? 0;
-  const none = { items, ratingsPerItem: null, observed: null, expected: null };
-  if (units.some((unit) => unit.length !== ratingsPerItem)) return { ...undefinedFor("unequal_counts"), ...none };
-  if (ratingsPerItem < 2) return { ...undefinedFor("no_common_items"), ...none };
-  const pairs = ratingsPerItem * (ratingsPerItem - 1);
-  const agreeing = units.map((unit) => sum([...countEach(unit).values()].map((n) => n * (n - 1))) / pairs);
-  const observed = sum(agreeing) / items;
-  const total = items * ratingsPerItem;
-  const expected = sum([...countEach(units.flat()).values()].map((n) => (n / total) ** 2));
-  if (isCertain(expected)) return { ...undefinedFor("no_variation"), items, ratingsPerItem, observed, expected };
-  return { value: (observed - expected) / (1 - expected), items, ratingsPerItem, observed, expected };
-}
-
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, n) => total + n, 0);
+}
+
+function addTo<K>(counts: Map<K, number>, key: K, count: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
 export const METRICS = ["nominal", "ordinal", "interval", "ratio"] as const;
@@ -103,36 +107,104 @@ export type KrippendorffAlpha = Figure & {
   readonly ratings: number;
 };
 
-/**
- * Krippendorff 2011, by the coincidence matrix: agreement of any number of reviewers with gaps. Items with one judgment
- * are left out. All but the nominal metric need numbers.
- */
-export function krippendorffAlpha(units: readonly (readonly Value[])[], metric: Metric): KrippendorffAlpha {
-  const paired = units.filter((unit) => unit.length > 1);
-  const totals = countEach(paired.flat());
-  const ratings = paired.flat().length;
-  const about = { metric, items: paired.length, ratings };
-  if (ratings === 0) return { ...undefinedFor("no_common_items"), ...about };
-  const distance = distances(metric, totals);
-  let observed = 0;
-  for (const unit of paired) {
+/** The judgments with one value, on items with two judgments or more. */
+interface ValueTally {
+  judgments: number;
+  items: number;
+  /** Pairs with each other value on one item, as in the coincidence matrix. */
+  readonly others: Map<Value, number>;
+}
+
+/** Agreement of any number of reviewers. Items are added one by one, so that the caller can pause in between; the figures depend on counts only. */
+export class AgreementTally {
+  readonly #values = new Map<Value, ValueTally>();
+  readonly #sizes = new Set<number>();
+  #items = 0;
+  #paired = 0;
+  #agreed = 0;
+  #ratings = 0;
+  #agreeingPairs = 0;
+
+  /** The judgments on one item. */
+  add(unit: readonly Value[]): void {
+    this.#items += 1;
+    this.#sizes.add(unit.length);
+    if (unit.length < 2) return;
+    this.#paired += 1;
+    this.#ratings += unit.length;
     const counts = [...countEach(unit)];
-    observed += overPairs(counts, distance) / (unit.length - 1);
+    if (counts.length === 1) this.#agreed += 1;
+    for (const [value, n] of counts) {
+      this.#agreeingPairs += n * (n - 1);
+      const tally = this.#values.get(value) ?? { judgments: 0, items: 0, others: new Map<Value, number>() };
+      this.#values.set(value, tally);
+      tally.judgments += n;
+      tally.items += 1;
+      for (const [other, m] of counts) if (other !== value) addTo(tally.others, other, (n * m) / (unit.length - 1));
+    }
   }
-  const expected = overPairs([...totals], distance);
-  if (expected === 0) return { ...undefinedFor("no_variation"), ...about };
-  return { value: 1 - ((ratings - 1) * observed) / expected, ...about };
+
+  /** Items with two judgments or more. */
+  get paired(): number {
+    return this.#paired;
+  }
+
+  /** Of those, how many all judged alike. */
+  get agreed(): number {
+    return this.#agreed;
+  }
+
+  /** Fleiss 1971: agreement of the same number of reviewers on each item, who need not be the same ones. */
+  fleissKappa(): FleissKappa {
+    const items = this.#items;
+    const [ratingsPerItem = 0] = this.#sizes;
+    const none = { items, ratingsPerItem: null, observed: null, expected: null };
+    if (this.#sizes.size > 1) return { ...undefinedFor("unequal_counts"), ...none };
+    if (ratingsPerItem < 2) return { ...undefinedFor("no_common_items"), ...none };
+    const observed = this.#agreeingPairs / (ratingsPerItem * (ratingsPerItem - 1)) / items;
+    const expected = sum([...this.#values.values()].map(({ judgments }) => (judgments / this.#ratings) ** 2));
+    if (isCertain(expected)) return { ...undefinedFor("no_variation"), items, ratingsPerItem, observed, expected };
+    return { value: (observed - expected) / (1 - expected), items, ratingsPerItem, observed, expected };
+  }
+
+  /**
+   * Krippendorff 2011, by the coincidence matrix: agreement of any number of reviewers with gaps. Items with one judgment
+   * are left out. All but the nominal metric need numbers.
+   */
+  krippendorffAlpha(metric: Metric): KrippendorffAlpha {
+    const ratings = this.#ratings;
+    const about = { metric, items: this.#paired, ratings };
+    if (ratings === 0) return { ...undefinedFor("no_common_items"), ...about };
+    const distance = distances(metric, new Map([...this.#values].map(([value, { judgments }]) => [value, judgments])));
+    let observed = 0;
+    let expected = 0;
+    for (const [a, { judgments, others }] of this.#values) {
+      for (const [b, pairs] of others) observed += pairs * distance(a, b);
+      for (const [b, { judgments: m }] of this.#values) if (a !== b) expected += judgments * m * distance(a, b);
+    }
+    if (expected === 0) return { ...undefinedFor("no_variation"), ...about };
+    return { value: 1 - ((ratings - 1) * observed) / expected, ...about };
+  }
+
+  /** Krippendorff's alpha of each value against all others. */
+  byValue(): ({ readonly given: Value; readonly judgments: number; readonly items: number } & Figure)[] {
+    return [...this.#values].map(([given, { judgments, items, others }]) => {
+      const observed = sum([...others.values()]);
+      const expected = judgments * (this.#ratings - judgments);
+      const alpha: Figure =
+        expected === 0 ? undefinedFor("no_variation") : { value: 1 - ((this.#ratings - 1) * observed) / expected };
+      return { given, judgments, items, ...alpha };
+    });
+  }
+}
+
+export function tallied(units: Iterable<readonly Value[]>): AgreementTally {
+  const tally = new AgreementTally();
+  for (const unit of units) tally.add(unit);
+  return tally;
 }
 
 type Distance = (a: Value, b: Value) => number;
-
-function overPairs(counts: readonly (readonly [Value, number])[], distance: Distance): number {
-  let sum = 0;
-  counts.forEach(([a, n], i) => {
-    for (const [b, m] of counts.slice(i + 1)) sum += n * m * distance(a, b);
-  });
-  return sum;
-}
 
 /** The squared distance of two values. */
 function distances(metric: Metric, totals: ReadonlyMap<Value, number>): Distance {

@@ -6,8 +6,9 @@ import type { QueueItemRecord } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";
 import { blindness } from "../judgments/list-annotations.ts";
 import { isMadeHere } from "../judgments/may-replace.ts";
+import { pauses } from "../worker/pauses.ts";
 import { type Judged, judgmentsOf, type QueueItem } from "./decide/item.ts";
-import { agreementOf, type Vote } from "./decide/queue-agreement.ts";
+import { QueueTally, type Vote } from "./decide/queue-agreement.ts";
 import { storedItem } from "./item-record.ts";
 import { visibleQueue } from "./queue-record.ts";
 import { showsOthers } from "./views.ts";
@@ -26,57 +27,73 @@ export async function readAgreement(
 ): Promise<QueueAgreement> {
   const { rules } = await visibleQueue(host, caller, queueId);
   const { kind } = rules.judgment;
+  const withAgents = include === "agents";
   const settled = { agreed: 0, disputed: 0, adjudicated: 0 };
-  const votes: Vote[][] = [];
+  const [people, agents, everyone] = [new QueueTally(), new QueueTally(), new QueueTally()];
+  let items = 0;
   let withdrawn = 0;
   let revised = 0;
-  const { items, complete } = await judgedItems(host, caller, queueId, rules.blind);
-  for (let i = 0; i < items.length; i += PAGE) {
-    const page = items.slice(i, i + PAGE);
-    const standing = await standingIn(host, caller, page);
-    for (const item of page) {
+  const pages = judgedItems(host, caller, queueId, rules.blind);
+  const pause = pauses();
+  let page = await pages.next();
+  for (; !page.done; page = await pages.next()) {
+    const standing = await standingIn(host, caller, page.value);
+    for (const item of page.value) {
       count(settled, item);
       const judged = judgmentsOf(item);
       const left = judged.filter((one) => standing.has(one.annotationIds[0] ?? ""));
       withdrawn += judged.length - left.length;
       revised += left.filter((one) => one.revised).length;
-      if (left.length > 0) votes.push(left.map(voteOf));
+      if (left.length > 0) items += 1;
+      const votes = left.map(voteOf);
+      people.add(votes.filter((vote) => vote.kind === "person"));
+      if (withAgents) {
+        agents.add(votes.filter((vote) => vote.kind !== "person"));
+        everyone.add(votes);
+      }
+      await pause();
     }
   }
   const { agreed, disputed, adjudicated } = settled;
   const all = agreed + disputed + adjudicated;
-  const of = (keep: (vote: Vote) => boolean) => agreementOf(kind, kept(votes, keep));
   return {
     queueId,
     judgment: kind,
-    items: votes.length,
-    complete,
+    items,
+    complete: page.value,
     settled,
     disputedShare: all === 0 ? null : (disputed + adjudicated) / all,
     disputedInterval: wilson(disputed + adjudicated, all),
     withdrawn,
     revised,
-    people: of((vote) => vote.kind === "person"),
-    ...(include === "agents" ? { agents: of((vote) => vote.kind !== "person"), all: of(() => true) } : {}),
+    people: people.figures(kind),
+    ...(withAgents ? { agents: agents.figures(kind), all: everyone.figures(kind) } : {}),
   };
 }
 
-/** Figures tell what was said where it was said about little: what is kept from the caller counts for them later. */
-async function judgedItems({ store }: Host, caller: Caller, queueId: string, blind: boolean) {
+/**
+ * Figures show the judgments where there are few: those that are kept from the caller count for the caller later. Returns whether these were all
+ * items.
+ */
+async function* judgedItems(
+  { store }: Host,
+  caller: Caller,
+  queueId: string,
+  blind: boolean,
+): AsyncGenerator<readonly QueueItem[], boolean> {
   const { blindFor } = blindness(caller);
-  const items: QueueItem[] = [];
   let last: QueueItemRecord | undefined;
   for (let looked = 0; looked < ITEMS_MAX; looked += PAGE) {
     const page = await store.listQueueItems(caller, defined({ queueId, limit: PAGE, after: last }));
-    for (const record of page) {
-      const { item } = storedItem(record);
+    const items = page.map((record) => storedItem(record).item);
+    yield items.filter((item) => {
       const shown = blindFor === undefined || showsOthers(item, blind, blindFor);
-      if (shown && judgmentsOf(item).length > 0) items.push(item);
-    }
-    if (page.length < PAGE) return { items, complete: true };
+      return shown && judgmentsOf(item).length > 0;
+    });
+    if (page.length < PAGE) return true;
     last = page.at(-1);
   }
-  return { items, complete: false };
+  return false;
 }
 
 async function standingIn({ store }: Host, { tenant }: Caller, items: readonly QueueItem[]): Promise<Set<string>> {
@@ -99,8 +116,4 @@ function count(settled: { agreed: number; disputed: number; adjudicated: number 
 
 function voteOf({ reviewer, kind, value }: Judged): Vote {
   return { reviewer, kind, value };
-}
-
-function kept(items: readonly (readonly Vote[])[], keep: (vote: Vote) => boolean): Vote[][] {
-  return items.map((votes) => votes.filter(keep)).filter((votes) => votes.length > 0);
 }

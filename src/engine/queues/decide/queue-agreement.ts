@@ -1,14 +1,7 @@
 import type { ActorKind } from "../../../protocol/judgments/annotation.ts";
 import type { AgreementFigures } from "../../../protocol/queues/agreement-api.ts";
 import type { JudgmentValue, QueueRules } from "../../../protocol/queues/api.ts";
-import {
-  cohenKappa,
-  countEach,
-  type Figure,
-  fleissKappa,
-  krippendorffAlpha,
-  undefinedFor,
-} from "../../../statistics/agreement.ts";
+import { AgreementTally, PairTally } from "../../../statistics/agreement.ts";
 
 export interface Vote {
   readonly reviewer: string;
@@ -19,87 +12,55 @@ export interface Vote {
 /** The pairs with most items in common are listed. */
 const PAIRS_MAX = 200;
 
-/** `items` are the judgments on each item that count. */
-export function agreementOf(
-  kind: QueueRules["judgment"]["kind"],
-  items: readonly (readonly Vote[])[],
-): AgreementFigures {
-  const units = items.filter((votes) => votes.length > 1).map((votes) => votes.map(({ value }) => value));
-  const votes = items.flat();
-  const pairs = pairsOf(items);
-  return {
-    items: units.length,
-    judgments: votes.length,
-    agreed: units.filter((unit) => new Set(unit).size === 1).length,
-    reviewers: reviewersOf(votes),
-    cohen: pairs
-      .slice(0, PAIRS_MAX)
-      .map(([reviewers, values]) => ({ reviewers: [...reviewers], ...cohenKappa(values) })),
-    morePairs: Math.max(0, pairs.length - PAIRS_MAX),
-    fleiss: fleissKappa(units),
-    krippendorff: krippendorffAlpha(units, kind === "rating" ? "ordinal" : "nominal"),
-    byValue: byValue(units),
-  };
-}
+/** The agreement of reviewers. Items are added one by one: there may be 50,000 with 20 judgments each. */
+export class QueueTally {
+  readonly #values = new AgreementTally();
+  readonly #reviewers = new Map<string, { kind: ActorKind; judgments: number }>();
+  readonly #pairs = new Map<string, Map<string, PairTally>>();
+  #judgments = 0;
 
-function reviewersOf(votes: readonly Vote[]): AgreementFigures["reviewers"] {
-  const kinds = new Map(votes.map(({ reviewer, kind }) => [reviewer, kind]));
-  const counts = countEach(votes.map(({ reviewer }) => reviewer));
-  return [...counts]
-    .map(([reviewer, judgments]) => ({ reviewer, kind: kinds.get(reviewer) ?? "person", judgments }))
-    .sort((a, b) => b.judgments - a.judgments || byText(a.reviewer, b.reviewer));
-}
-
-type Pair = readonly [reviewers: readonly [string, string], values: [JudgmentValue, JudgmentValue][]];
-
-function pairsOf(items: readonly (readonly Vote[])[]): Pair[] {
-  const pairs = new Map<string, Pair>();
-  for (const votes of items) {
+  /** The judgments on one item that count. */
+  add(votes: readonly Vote[]): void {
+    for (const { reviewer, kind } of votes) {
+      const { judgments } = this.#reviewers.get(reviewer) ?? { judgments: 0 };
+      this.#reviewers.set(reviewer, { kind, judgments: judgments + 1 });
+    }
+    this.#judgments += votes.length;
+    if (votes.length < 2) return;
+    this.#values.add(votes.map(({ value }) => value));
     const sorted = [...votes].sort((a, b) => byText(a.reviewer, b.reviewer));
     sorted.forEach((first, i) => {
-      for (const second of sorted.slice(i + 1)) {
-        const key = JSON.stringify([first.reviewer, second.reviewer]);
-        const pair: Pair = pairs.get(key) ?? [[first.reviewer, second.reviewer], []];
-        pair[1].push([first.value, second.value]);
-        pairs.set(key, pair);
-      }
+      for (const second of sorted.slice(i + 1))
+        this.#pair(first.reviewer, second.reviewer).add(first.value, second.value);
     });
   }
-  return [...pairs.values()].sort(([a, m], [b, n]) => n.length - m.length || byText(a.join(" "), b.join(" ")));
-}
 
-/** Krippendorff's alpha of each value against all others, in one pass: an item adds nothing to values that it does not have. */
-function byValue(units: readonly (readonly JudgmentValue[])[]): AgreementFigures["byValue"] {
-  const ratings = units.reduce((sum, unit) => sum + unit.length, 0);
-  return [...talliesOf(units)]
-    .sort(([a], [b]) => byText(String(a), String(b)))
-    .map(([given, { judgments, items, observed }]) => {
-      const expected = judgments * (ratings - judgments);
-      const alpha: Figure =
-        expected === 0 ? undefinedFor("no_variation") : { value: 1 - ((ratings - 1) * observed) / expected };
-      return { given, judgments, items, ...alpha };
-    });
-}
-
-interface Tally {
-  judgments: number;
-  items: number;
-  /** Pairs of this value and another on one item, weighted as in the coincidence matrix. */
-  observed: number;
-}
-
-function talliesOf(units: readonly (readonly JudgmentValue[])[]): Map<JudgmentValue, Tally> {
-  const tallies = new Map<JudgmentValue, Tally>();
-  for (const unit of units) {
-    for (const [value, count] of countEach(unit)) {
-      const tally = tallies.get(value) ?? { judgments: 0, items: 0, observed: 0 };
-      tally.judgments += count;
-      tally.items++;
-      tally.observed += (count * (unit.length - count)) / (unit.length - 1);
-      tallies.set(value, tally);
-    }
+  figures(kind: QueueRules["judgment"]["kind"]): AgreementFigures {
+    const pairs = [...this.#pairs]
+      .flatMap(([first, others]) => [...others].map(([second, tally]) => ({ reviewers: [first, second], tally })))
+      .sort((a, b) => b.tally.items - a.tally.items || byText(a.reviewers.join(" "), b.reviewers.join(" ")));
+    return {
+      items: this.#values.paired,
+      judgments: this.#judgments,
+      agreed: this.#values.agreed,
+      reviewers: [...this.#reviewers]
+        .map(([reviewer, counted]) => ({ reviewer, ...counted }))
+        .sort((a, b) => b.judgments - a.judgments || byText(a.reviewer, b.reviewer)),
+      cohen: pairs.slice(0, PAIRS_MAX).map(({ reviewers, tally }) => ({ reviewers, ...tally.cohenKappa() })),
+      morePairs: Math.max(0, pairs.length - PAIRS_MAX),
+      fleiss: this.#values.fleissKappa(),
+      krippendorff: this.#values.krippendorffAlpha(kind === "rating" ? "ordinal" : "nominal"),
+      byValue: this.#values.byValue().sort((a, b) => byText(String(a.given), String(b.given))),
+    };
   }
-  return tallies;
+
+  #pair(first: string, second: string): PairTally {
+    const others = this.#pairs.get(first) ?? new Map<string, PairTally>();
+    this.#pairs.set(first, others);
+    const tally = others.get(second) ?? new PairTally();
+    others.set(second, tally);
+    return tally;
+  }
 }
 
 function byText(a: string, b: string): number {
