@@ -310,6 +310,46 @@ describe("a dispatch whose loop does not come back to the supervisor", () => {
   });
 });
 
+test("a dispatch asks about the decision of its own round, also where it need not wait for the supervisor", async () => {
+  await worker("harmless", {
+    nodes: { mark: { typeId: "core.identity", inputs: { again: { type: "static", value: true } } } },
+  });
+  await worker("harmful");
+  const unsure = (id: string) => ({ ...next(id), confidence: 0.1 });
+  const again = { type: "truthy", left: "variables.again" } as const;
+  const led = workflow({
+    id: "hasty",
+    nodes: {
+      entry: "core.noop",
+      boss: {
+        typeId: "core.orchestrator.supervisor",
+        config: { mockDispatchPlan: [unsure("harmless"), unsure("harmful")] },
+      },
+      do: { typeId: "core.dispatch", config: { outputMapping: { again: "again" } } },
+      tick: "core.noop",
+    },
+    edges: [
+      "entry>boss",
+      { from: "boss", to: "do", triggerRule: "any_success" },
+      // In the second round the dispatch does not wait for the supervisor.
+      { from: "tick", to: "do", triggerRule: "any_success", condition: again },
+      "do>boss",
+    ],
+    variables: [{ name: "again", type: "boolean" }],
+  });
+  bench.work(host);
+  const runId = await begin(host, { workflowId: await register(host, led) });
+  const asksAgain = async (times: number): Promise<string> => {
+    const asks = (run: Run) => Object.keys(run.interrupts).length === times && run.status === "waiting-input";
+    const run = await until(bench.store, runId, asks);
+    return JSON.stringify(Object.values(run.interrupts).at(-1)?.data);
+  };
+  expect(await asksAgain(1)).toContain("run harmless,");
+  const value = { answers: { proceed: "yes" } };
+  await resolveInterrupt(host, { caller: ADA, runId, of: { nodeId: "do" }, value, record: () => undefined });
+  expect(await asksAgain(2)).toContain("run harmful,");
+});
+
 describe("a later node of the loop of a supervisor", () => {
   const publish = { typeId: "core.identity", inputs: { published: { type: "static", value: true } } } as const;
   const between = { nodes: { publish }, edges: ["do>publish", "publish>boss"] };

@@ -1,6 +1,6 @@
 import type { RunError } from "../../../protocol/events.ts";
 import { own } from "../../../protocol/own.ts";
-import { DISPATCH } from "../../../protocol/runs/orchestrator.ts";
+import { DISPATCH, SUPERVISOR } from "../../../protocol/runs/orchestrator.ts";
 import { isActive, isEntered, isSettled, type NodeState, nodeOf, type Run } from "../../../protocol/runs/run.ts";
 import { maskFields } from "../../../protocol/runs/snapshot.ts";
 import {
@@ -132,13 +132,23 @@ function followed(plan: Plan, run: Run, nodeId: string, gate: NodeState): boolea
 export function stepOf(plan: Plan, run: Run, node: WorkflowNode): Step | undefined {
   const state = nodeOf(run, node.id);
   if (state?.status === "interrupted") return { type: "start", node, attempt: state.attempt + 1 };
-  if (state !== undefined) return undefined;
+  if (state !== undefined || awaitsSupervisor(plan.graph, run, node)) return undefined;
   const outcome = triggerOutcome(plan, run, node.id);
   if (outcome === "wait") return undefined;
   if (outcome === "fire") {
     return node.disabled ? { type: "skip", node, reason: "disabled" } : { type: "start", node, attempt: 0 };
   }
   return unevaluated(plan, run, plan.graph.forwardInto.get(node.id) ?? []) ?? { type: "skip", node, reason: outcome };
+}
+
+/**
+ * Whether a dispatch waits for its supervisor to decide in this round, also where another edge lets it begin: it would do, and ask about, the
+ * decision of the round before, and the supervisor could replace that meanwhile.
+ */
+function awaitsSupervisor({ order }: Graph, run: Run, { typeId }: WorkflowNode): boolean {
+  if (typeId !== DISPATCH) return false;
+  const supervisor = order.find((one) => one.typeId === SUPERVISOR);
+  return supervisor !== undefined && !isSettled(nodeOf(run, supervisor.id));
 }
 
 /** The failure of a run at a deciding condition that cannot be evaluated. Otherwise an unsuitable value could skip a gate or end a loop. */
