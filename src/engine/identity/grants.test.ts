@@ -62,6 +62,17 @@ describe("a principal whose key another principal made", () => {
     await raise("nora");
   });
 
+  test.each(["key", "role"])(
+    "gets no role above the maker's where both happen at once, the %s first",
+    async (first) => {
+      await make({ principal: "nora" }, olga);
+      const changes = [() => make({ principal: "nora" }, adam), () => set("nora", { roles: ["owner"] })];
+      if (first === "role") changes.reverse();
+      const both = await Promise.allSettled(changes.map((change) => change()));
+      expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    },
+  );
+
   test("gets the role once an owner has confirmed it", async () => {
     await make({ principal: "nora" }, adam);
     await confirm("nora", otto);

@@ -90,3 +90,28 @@ describe("two owners who take each other away on different hosts at once", () =>
     expect(principals.flatMap(({ roles }) => roles).sort()).toEqual(["owner", "viewer"]);
   });
 });
+
+describe("changes of one principal on different hosts at once", () => {
+  const owner = { ...ADA, tenant: "raised", roles: ["owner"] };
+  const admin = { ...owner, principal: "adam", roles: ["admin"] };
+  const record = () => undefined;
+
+  test("give nobody a key of somebody above", async () => {
+    const [one, two] = hosts() as [AuditLog["host"], AuditLog["host"]];
+    for (const principal of ["nora", "nils", "nico", "nell"]) {
+      await createKey(one, owner, { principal });
+      const both = await Promise.allSettled([
+        createKey(two, admin, { principal }),
+        setPrincipal(one, { caller: owner, principal, request: { roles: ["owner"] }, record }),
+      ]);
+      expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+      expect(both.find(({ status }) => status === "rejected")).toMatchObject({ reason: { code: "forbidden" } });
+    }
+  });
+
+  test("are all made where they do not contradict", async () => {
+    const [one, two] = hosts() as [AuditLog["host"], AuditLog["host"]];
+    const made = [one, two, one, two].map((host) => createKey(host, owner, { principal: "nora" }));
+    expect(await Promise.all(made)).toHaveLength(4);
+  });
+});

@@ -25,6 +25,7 @@ import {
 } from "./grants.ts";
 import { type KeyLimits, requireShortNames, withRoomForKey } from "./key-limits.ts";
 import { originWrite } from "./key-origin.ts";
+import { changePrincipal } from "./principal-turn.ts";
 import { bindingAfter, roleTable } from "./roles.ts";
 
 export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer" | "scrubber"> & {
@@ -46,6 +47,26 @@ export async function createKey(
   request: CreateKeyRequest,
   record: Recorder<CreateKeyResponse> = () => undefined,
 ): Promise<CreateKeyResponse> {
+  const { tenant } = caller;
+  return changePrincipal(host, { tenant, principal: request.principal }, async (turn) => {
+    const { unit, response } = await newKey(host, caller, request, record);
+    const documents = [turn, ...(unit.documents ?? [])];
+    await withRoomForKey(host, caller, () => commitKeys(host, { ...unit, documents }));
+    return response;
+  });
+}
+
+interface NewKey {
+  readonly unit: Unit;
+  readonly response: CreateKeyResponse;
+}
+
+async function newKey(
+  host: KeyHost,
+  caller: Caller,
+  request: CreateKeyRequest,
+  record: Recorder<CreateKeyResponse>,
+): Promise<NewKey> {
   const { principal } = request;
   const reserved = reservedProblem(principal);
   if (reserved !== undefined) throw new AppError("validation_error", { problem: `principal: ${reserved}` });
@@ -112,8 +133,7 @@ export async function createKey(
     audit: [auditDraft(caller, nowMs, keyId, { action: "key.created", details })],
     ...defined({ idempotency: outcome }),
   };
-  await withRoomForKey(host, caller, () => commitKeys(host, unit));
-  return response;
+  return { unit, response };
 }
 
 /** What a principal has in a place: what it is given there, and what it has in the whole tenant. */

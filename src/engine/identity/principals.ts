@@ -2,6 +2,7 @@ import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { ListPrincipalsResponse, PrincipalInfo, SetPrincipalRequest } from "../../protocol/identity/api.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
+import type { DocumentWrite } from "../../store/port/documents.ts";
 import type { Membership } from "../../store/port/gates.ts";
 import type { KeyOutline, Store } from "../../store/port/store.ts";
 import { auditDraft, type Recorder } from "../execute.ts";
@@ -25,6 +26,7 @@ import {
   tableWith,
   visibilityOf,
 } from "./keys.ts";
+import { changePrincipal } from "./principal-turn.ts";
 import { bindingAfter } from "./roles.ts";
 
 export async function listPrincipals(
@@ -108,8 +110,16 @@ interface SetPrincipal {
  * could not give to a new key, or takes the tenant's last owner away. Throws `not_found` for somebody without a key
  * that works there and that the caller sees.
  */
-export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promise<PrincipalInfo> {
-  const { caller, principal, request, record } = command;
+export function setPrincipal(host: KeyHost, command: SetPrincipal): Promise<PrincipalInfo> {
+  const { caller, principal } = command;
+  return changePrincipal(host, { tenant: caller.tenant, principal }, (turn) => changeMembership(host, command, turn));
+}
+
+async function changeMembership(
+  host: KeyHost,
+  { caller, principal, request, record }: SetPrincipal,
+  turn: DocumentWrite,
+): Promise<PrincipalInfo> {
   const { roles, groups } = request;
   if (roles === undefined && groups === undefined) {
     throw new AppError("validation_error", { problem: "body must have roles or groups" });
@@ -147,7 +157,7 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   await commitKeys(host, {
     tenant: place.tenant,
     ...(binding === undefined ? {} : { roles: [binding] }),
-    documents: leaving,
+    documents: [turn, ...leaving],
     audit: [auditDraft(caller, nowMs, principal, { action: "principal.changed", details })],
     ...defined({ idempotency: outcome }),
   });

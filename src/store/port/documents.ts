@@ -25,6 +25,7 @@ export type DocumentKind =
   | "key-origin"
   | "memory"
   | "owner-leaving"
+  | "principal"
   | "promotion-policy"
   | "suite"
   | "task-link";
