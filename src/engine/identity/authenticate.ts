@@ -47,13 +47,9 @@ export function authenticator(
         throw new AppError("unauthenticated");
       }
       const now = nowMs();
-      const { revokedAtMs, expiresAtMs } = found;
-      if (revokedAtMs !== undefined) throw new AppError("key_revoked", { revokedAt: isoOf(revokedAtMs) });
-      if (expiresAtMs !== undefined && expiresAtMs <= now) {
-        throw new AppError("key_expired", { expiredAt: isoOf(expiresAtMs) });
-      }
+      const caller = callerWith(found, now);
       uses.note(found, now);
-      return callerWith(found);
+      return caller;
     },
     async close() {
       unsubscribe();
@@ -75,7 +71,13 @@ function sameDigest(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-function callerWith({ tenant, workspace, principal, kind, keyId, roles, groups, scopes }: KeyRecord): Caller {
+/** Throws `key_revoked` and `key_expired`. */
+export function callerWith(key: KeyRecord, nowMs: number): Caller {
+  const { tenant, workspace, principal, kind, keyId, roles, groups, scopes, revokedAtMs, expiresAtMs } = key;
+  if (revokedAtMs !== undefined) throw new AppError("key_revoked", { revokedAt: isoOf(revokedAtMs) });
+  if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
+    throw new AppError("key_expired", { expiredAt: isoOf(expiresAtMs) });
+  }
   const bound = defined({ workspace });
   return { tenant, ...bound, principal, kind, keyId, roles, groups, keyScopes: scopes };
 }

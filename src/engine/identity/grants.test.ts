@@ -73,6 +73,17 @@ describe("a principal whose key another principal made", () => {
     },
   );
 
+  test("gets nothing from a key that was revoked, or lost its role, while others had their turn", async () => {
+    const made = await make({ principal: "evan", roles: ["admin"] }, olga);
+    const evan = principal("evan", ["admin"], { keyId: made.info.keyId });
+    const late = (name: string) => Promise.allSettled([set("adam", { groups: [] }), make({ principal: name }, evan)]);
+    const lower = set("evan", { roles: ["viewer"] });
+    expect((await late("nora"))[1]).toMatchObject({ reason: { code: "forbidden" } });
+    await lower;
+    await revokeKey(host, { caller: olga, keyId: evan.keyId, record });
+    expect((await late("nils"))[1]).toMatchObject({ reason: { code: "key_revoked" } });
+  });
+
   test("gets the role once an owner has confirmed it", async () => {
     await make({ principal: "nora" }, adam);
     await confirm("nora", otto);

@@ -2,7 +2,6 @@ import { AppError } from "../../protocol/errors.ts";
 import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.ts";
 import type { Membership } from "../../store/port/gates.ts";
 import type { RoleBinding, Store } from "../../store/port/store.ts";
-import { serializeFor } from "../shared/serialize.ts";
 
 export interface KeyLimits {
   /** Keys of a tenant that work: neither revoked nor expired. */
@@ -21,18 +20,15 @@ interface LimitedHost {
 }
 
 /**
- * Commits a new key unless the tenant has as many keys that work as it may. New keys of a tenant take turns in this process, so that many
- * at once do not all see the same room; several hosts on one database can exceed the limit by one key each. The operator, on the
- * database itself, has no limit: a tenant that is full could not get a new owner's key otherwise.
+ * Throws where the tenant has as many keys that work as it may. New keys of a tenant take turns in this process, so that many at once do not
+ * all see the same room; several hosts on one database can exceed the limit by one key each. The operator, on the database itself, has no
+ * limit: a tenant that is full could not get a new owner's key otherwise.
  */
-export async function withRoomForKey(host: LimitedHost, caller: Caller, commit: () => Promise<void>): Promise<void> {
-  if (caller.keyId === OPERATOR_KEY_ID) return commit();
-  const { store, nowMs, limits } = host;
+export async function requireRoomForKey({ store, nowMs, limits }: LimitedHost, caller: Caller): Promise<void> {
+  if (caller.keyId === OPERATOR_KEY_ID) return;
   const limit = limits?.maxKeys ?? MAX_KEYS;
-  return serializeFor(store, `keys of ${caller.tenant}`, async () => {
-    if ((await store.countWorkingKeys(caller.tenant, nowMs())) < limit) return commit();
+  if ((await store.countWorkingKeys(caller.tenant, nowMs())) >= limit)
     throw new AppError("tenant_key_limit", { limit });
-  });
 }
 
 /**

@@ -23,7 +23,7 @@ import {
   requireWithinKey,
   requireWithinMakers,
 } from "./grants.ts";
-import { type KeyLimits, requireShortNames, withRoomForKey } from "./key-limits.ts";
+import { type KeyLimits, requireRoomForKey, requireShortNames } from "./key-limits.ts";
 import { originWrite } from "./key-origin.ts";
 import { changePrincipal } from "./principal-turn.ts";
 import { bindingAfter, roleTable } from "./roles.ts";
@@ -47,11 +47,10 @@ export async function createKey(
   request: CreateKeyRequest,
   record: Recorder<CreateKeyResponse> = () => undefined,
 ): Promise<CreateKeyResponse> {
-  const { tenant } = caller;
-  return changePrincipal(host, { tenant, principal: request.principal }, async (turn) => {
-    const { unit, response } = await newKey(host, caller, request, record);
-    const documents = [turn, ...(unit.documents ?? [])];
-    await withRoomForKey(host, caller, () => commitKeys(host, { ...unit, documents }));
+  return changePrincipal(host, caller, request.principal, async (turn) => {
+    const { unit, response } = await newKey(host, turn.caller, request, record);
+    await requireRoomForKey(host, turn.caller);
+    await commitKeys(host, { ...unit, documents: [turn.write, ...(unit.documents ?? [])] });
     return response;
   });
 }

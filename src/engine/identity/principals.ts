@@ -111,14 +111,15 @@ interface SetPrincipal {
  * that works there and that the caller sees.
  */
 export function setPrincipal(host: KeyHost, command: SetPrincipal): Promise<PrincipalInfo> {
-  const { caller, principal } = command;
-  return changePrincipal(host, { tenant: caller.tenant, principal }, (turn) => changeMembership(host, command, turn));
+  return changePrincipal(host, command.caller, command.principal, ({ caller, write }) =>
+    changeMembership(host, { ...command, caller }, write),
+  );
 }
 
 async function changeMembership(
   host: KeyHost,
   { caller, principal, request, record }: SetPrincipal,
-  turn: DocumentWrite,
+  write: DocumentWrite,
 ): Promise<PrincipalInfo> {
   const { roles, groups } = request;
   if (roles === undefined && groups === undefined) {
@@ -157,7 +158,7 @@ async function changeMembership(
   await commitKeys(host, {
     tenant: place.tenant,
     ...(binding === undefined ? {} : { roles: [binding] }),
-    documents: [turn, ...leaving],
+    documents: [write, ...leaving],
     audit: [auditDraft(caller, nowMs, principal, { action: "principal.changed", details })],
     ...defined({ idempotency: outcome }),
   });
