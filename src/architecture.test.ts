@@ -186,6 +186,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     runs: ". families gates identity judgments nodes outbound schemas secrets shared tapes worker workflows",
     schemas: "worker workflows",
     secrets: "worker",
+    shared: "worker",
     tapes: ". judgments runs secrets shared worker workflows",
     webhooks: ". gates outbound shared worker",
     worker: ". families gates replay runs schemas shared workflows",

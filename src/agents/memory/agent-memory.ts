@@ -57,7 +57,23 @@ export async function bindMemory(
     put: (entry) => written(binding, scope, () => adapter.put(scope, entry, run.runId)),
     delete: (id) => written(binding, scope, () => adapter.delete(scope, id)),
   };
-  return { entries: await adapter.list(scope, {}, seen), tools: memoryTools(agent.toolAllowlist, actions) };
+  return {
+    entries: givenWithTask(await adapter.list(scope, {}, seen)),
+    tools: memoryTools(agent.toolAllowlist, actions),
+  };
+}
+
+/** Characters of what is given with a task: of many agents that begin together each holds as much. */
+const GIVEN_CHARACTERS = 1_000_000;
+
+/** The newest of the entries, as many as are given with a task; an agent reads the others with its tools. */
+export function givenWithTask(newestFirst: readonly MemoryEntry[]): readonly MemoryEntry[] {
+  let left = GIVEN_CHARACTERS;
+  const end = newestFirst.findIndex(({ content }) => {
+    left -= content.length;
+    return left < 0;
+  });
+  return end === -1 ? newestFirst : newestFirst.slice(0, end);
 }
 
 const ATTEMPTS = 3;

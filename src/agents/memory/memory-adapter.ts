@@ -1,4 +1,5 @@
-import { allDocuments } from "../../engine/shared/all-documents.ts";
+import { eachDocument } from "../../engine/shared/all-documents.ts";
+import { serializeFor } from "../../engine/shared/serialize.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import type { MemoryEntry } from "../../protocol/agents/api.ts";
 import { defined } from "../../protocol/defined.ts";
@@ -8,9 +9,17 @@ import { changed, idOf, type MemoryScope, prefixOf, type ReadAt, visibleIn } fro
 
 export interface MemorySettings {
   readonly maxEntrySizeBytes: number;
+  /** Entries of one memory, those that are kept for older runs included, and the bytes of all of them. */
+  readonly maxEntries: number;
+  readonly maxBytes: number;
 }
 
-export const MEMORY_DEFAULTS: MemorySettings = { maxEntrySizeBytes: 65_536 };
+/** A memory is read with each task of its agent, and an agent may put away more and more: without limits it would use up the memory of the host. */
+export const MEMORY_DEFAULTS: MemorySettings = {
+  maxEntrySizeBytes: 65_536,
+  maxEntries: 5_000,
+  maxBytes: 16_000_000,
+};
 
 export interface ListOptions {
   /** 0 is no limit of one's own. */
@@ -57,23 +66,31 @@ export interface MemoryNeeds {
 
 const LIST_DEFAULT = 100;
 const LIST_MOST = 1000;
+/** A memory that takes more of its room than this keeps nothing for older runs: what is forgotten makes room at once. */
+const HISTORY_PART = 1 / 2;
 const ID_MOST = 256;
 const TAGS_MOST = 50;
 const TAG_LENGTH = 256;
 
-export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY_DEFAULTS): MemoryAdapter {
+export function memoryAdapter(needs: MemoryNeeds, given: Partial<MemorySettings> = {}): MemoryAdapter {
   const { store, redact, nowMs, newId } = needs;
+  const limits = { ...MEMORY_DEFAULTS, ...given };
   const readAt = (seenBy: SeenBy | undefined): ReadAt => ({ asOfMs: nowMs(), ...seenBy, nowMs: nowMs() });
   const current = (scope: MemoryScope, id: string) => store.readDocument(idOf(scope, id));
 
   return {
-    async list(scope, { limit = LIST_DEFAULT, tag } = {}, seenBy) {
+    async list(scope, options = {}, seenBy) {
       const at = readAt(seenBy);
-      const prefix = prefixOf(scope);
-      const read = (document: Document) => visibleIn(document, at);
-      const entries = await allDocuments(store, scope.tenant, "memory", { prefix }, read);
-      const newest = entries.filter((entry) => entry !== undefined).sort((a, b) => byTime(b, a));
-      return selected(newest, { limit, ...defined({ tag }) });
+      // A memory may be large: the agents of a tenant that begin together read theirs one after the other.
+      return serializeFor(store, `memories of ${scope.tenant}`, async () => {
+        let newest: MemoryEntry[] = [];
+        for await (const document of eachDocument(store, scope.tenant, "memory", { prefix: prefixOf(scope) })) {
+          const entry = visibleIn(document, at);
+          if (entry !== undefined) newest.push(entry);
+          if (newest.length >= 2 * mostOf(options)) newest = newestOf(newest, options);
+        }
+        return newestOf(newest, options);
+      });
     },
     async get(scope, id, seenBy) {
       const document = isUsable(id) ? await current(scope, id) : undefined;
@@ -84,7 +101,7 @@ export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY
       // Ids are looked up as they are, so secrets cannot be removed from them.
       if (id !== undefined && redact(id) !== id) refuse("id looks like a secret; take another one");
       const clean = redact(content);
-      checkEntry({ id: memoryId, content: clean, expiresAt }, maxEntrySizeBytes);
+      checkEntry({ id: memoryId, content: clean, expiresAt }, limits.maxEntrySizeBytes);
       const atMs = nowMs();
       const before = await current(scope, memoryId);
       const first = before && visibleIn(before, readAt(undefined));
@@ -99,23 +116,69 @@ export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY
         ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
       };
       const next = { entry, ...defined({ runId }) };
-      return { memoryId, entry, write: put(changed(idOf(scope, memoryId), before, next, atMs), scope) };
+      const size = await sizeOf(store, scope, limits);
+      const keepsHistory = !isHalfFull(size, limits);
+      const document = changed(idOf(scope, memoryId), before, next, { nowMs: atMs, keepsHistory });
+      requireRoom(size, limits, before, document);
+      return { memoryId, entry, write: put(document, scope) };
     },
     async delete(scope, id) {
       const before = isUsable(id) ? await current(scope, id) : undefined;
       if (before === undefined || visibleIn(before, readAt(undefined)) === undefined) return undefined;
-      return { memoryId: id, write: put(changed(idOf(scope, id), before, undefined, nowMs()), scope) };
+      const documentId = idOf(scope, id);
+      if (isHalfFull(await sizeOf(store, scope, limits), limits)) {
+        return { memoryId: id, write: { type: "delete", id: documentId, revision: before.revision } };
+      }
+      const document = changed(documentId, before, undefined, { nowMs: nowMs(), keepsHistory: true });
+      return { memoryId: id, write: put(document, scope) };
     },
   };
 }
 
+interface MemorySize {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+async function sizeOf(store: Documents, scope: MemoryScope, { maxEntries }: MemorySettings): Promise<MemorySize> {
+  const query = { prefix: prefixOf(scope), limit: maxEntries + 1 };
+  const sizes = await store.documentSizes(scope.tenant, "memory", query);
+  return { entries: sizes.length, bytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+function isHalfFull({ entries, bytes }: MemorySize, { maxEntries, maxBytes }: MemorySettings): boolean {
+  return entries > maxEntries * HISTORY_PART || bytes > maxBytes * HISTORY_PART;
+}
+
+/** Throws for an entry that does not fit any more. One that takes no more room than before always fits. */
+function requireRoom(
+  { entries, bytes }: MemorySize,
+  { maxEntries, maxBytes }: MemorySettings,
+  before: Document | undefined,
+  after: Document,
+): void {
+  const more = Buffer.byteLength(after.body) - Buffer.byteLength(before?.body ?? "");
+  const isOneTooMany = before === undefined && entries >= maxEntries;
+  if (!isOneTooMany && (more <= 0 || bytes + more <= maxBytes)) return;
+  refuse(`the memory is full with ${entries} entries of ${bytes} bytes; delete some first`);
+}
+
+function newestOf(entries: readonly MemoryEntry[], options: ListOptions): MemoryEntry[] {
+  return selected(
+    [...entries].sort((a, b) => byTime(b, a)),
+    options,
+  );
+}
+
 /** The entries of a list, in their order. */
-export function selected(
-  entries: readonly MemoryEntry[],
-  { limit = LIST_DEFAULT, tag }: ListOptions = {},
-): MemoryEntry[] {
+export function selected(entries: readonly MemoryEntry[], options: ListOptions = {}): MemoryEntry[] {
+  const { tag } = options;
   const wanted = tag === undefined ? entries : entries.filter(({ tags }) => tags.includes(tag));
-  return wanted.slice(0, limit === 0 ? LIST_MOST : Math.min(limit, LIST_MOST));
+  return wanted.slice(0, mostOf(options));
+}
+
+function mostOf({ limit = LIST_DEFAULT }: ListOptions): number {
+  return limit === 0 ? LIST_MOST : Math.min(limit, LIST_MOST);
 }
 
 /** Throws `validation_error` for an entry that cannot be kept. */

@@ -57,17 +57,18 @@ function isOwn(version: Version, runId: string | undefined): boolean {
   return runId !== undefined && version.runId === runId;
 }
 
-/** The document with one more version, or with none that still holds. */
+/** Versions of an entry that are kept for older runs, the newest ones, and the characters of all of them. */
+const VERSIONS_KEPT = 20;
+const CHARACTERS_KEPT = 262_144;
+
+/** The document with one more version, or with none that still holds; `keepsHistory`: earlier ones are kept for older runs. */
 export function changed(
   id: DocumentId,
   current: Document | undefined,
   next: Omit<Version, "fromMs"> | undefined,
-  nowMs: number,
+  { nowMs, keepsHistory }: { readonly nowMs: number; readonly keepsHistory: boolean },
 ): Document {
-  const { versions } = current === undefined ? { versions: [] } : (JSON.parse(current.body) as Remembered);
-  const before = versions
-    .map((one) => ({ ...one, untilMs: one.untilMs ?? nowMs }))
-    .filter((one) => one.untilMs > nowMs - HISTORY_MS);
+  const before = current === undefined || !keepsHistory ? [] : historyOf(current, nowMs);
   const after = next === undefined ? before : [...before, { ...next, fromMs: nowMs }];
   const expiresAt = next?.entry.expiresAt;
   const overMs = next === undefined ? nowMs + HISTORY_MS : expiresAt === undefined ? undefined : Date.parse(expiresAt);
@@ -78,4 +79,17 @@ export function changed(
     ...(overMs === undefined ? {} : { expiresAtMs: Math.max(overMs, nowMs) }),
     body: JSON.stringify({ versions: after } satisfies Remembered),
   };
+}
+
+function historyOf({ body }: Document, nowMs: number): Version[] {
+  const { versions } = JSON.parse(body) as Remembered;
+  const kept: Version[] = [];
+  let left = CHARACTERS_KEPT;
+  for (const one of versions.slice(-VERSIONS_KEPT).reverse()) {
+    const untilMs = one.untilMs ?? nowMs;
+    left -= one.entry.content.length;
+    if (left < 0 || untilMs <= nowMs - HISTORY_MS) break;
+    kept.unshift({ ...one, untilMs });
+  }
+  return kept;
 }

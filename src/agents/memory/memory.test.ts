@@ -5,10 +5,19 @@ import { matches } from "../../protocol/schema.ts";
 import { agentHost } from "../../testing/agent-nodes.ts";
 import { ADA, begin, engineOn, KNOWN_SECRET, logOf, register, until } from "../../testing/engine.ts";
 import { AGENT_ID, agentOf, agentsOf, type Behaviour } from "../../testing/eval-bench.ts";
+import { upTo } from "../../testing/store-contract/subject.ts";
 import { ended, workbench } from "../../testing/workbench.ts";
 import { workflow } from "../../testing/workflow.ts";
 import type { AgentTask } from "../binding.ts";
-import { type MemoryAdapter, type MemoryChange, memoryAdapter, redactor } from "./memory-adapter.ts";
+import { givenWithTask } from "./agent-memory.ts";
+import {
+  type ListOptions,
+  type MemoryAdapter,
+  type MemoryChange,
+  type MemorySettings,
+  memoryAdapter,
+  redactor,
+} from "./memory-adapter.ts";
 import type { MemoryScope } from "./memory-document.ts";
 
 const bench = workbench();
@@ -16,7 +25,7 @@ const HERE: MemoryScope = { tenant: "t1", memoryRef: "notes" };
 const NAMED = { id: "API_KEY", value: "pa55-phrase-of-the-house" };
 
 /** With a clock that the test sets. */
-function remembering(settings?: { maxEntrySizeBytes: number }) {
+function remembering(settings?: Partial<MemorySettings>) {
   const { store, scrubber, newId } = engineOn(bench.store);
   const clock = { nowMs: Date.parse("2026-01-01T00:00:00Z") };
   const redact = redactor([NAMED], scrubber);
@@ -113,6 +122,66 @@ describe("a memory", () => {
     for (const id of [KNOWN_SECRET, NAMED.value, "password=tulip-in-may"]) {
       await expect(put("x", { id })).rejects.toThrow("id looks like a secret");
     }
+  });
+
+  test("keeps the last versions of an entry for older runs, and no more however often it is replaced", async () => {
+    const { memory, clock, put } = remembering();
+    const at = new Map<number, { runId: string; asOfMs: number }>();
+    for (let i = 0; i < 40; i++) {
+      await put(`version ${i}`, { id: "r" });
+      at.set(i, { runId: "older", asOfMs: clock.nowMs });
+      clock.nowMs += 10;
+    }
+    const seen = async (i: number) => (await memory.get(HERE, "r", at.get(i)))?.content;
+    expect(await seen(39)).toBe("version 39");
+    expect(await seen(20)).toBe("version 20");
+    expect(await seen(10)).toBeUndefined();
+    for (let i = 0; i < 20; i++) await put("x".repeat(60_000), { id: "large" });
+    const [{ bytes } = { bytes: 0 }] = await bench.store.documentSizes("t1", "memory", { limit: 1 });
+    expect(bytes).toBeLessThan(400_000);
+  });
+
+  test("is bounded, and has room again when something is forgotten", async () => {
+    const { memory, put } = remembering();
+    const scope = { ...HERE, memoryRef: "full" };
+    const content = "x".repeat(64_000);
+    let made = 0;
+    await expect(
+      (async () => {
+        for (; made < 1001; made++) await put(content, { id: `e-${made}` }, scope);
+      })(),
+    ).rejects.toThrow("the memory is full");
+    expect(made).toBeGreaterThan(200);
+    expect(await put("shorter", { id: "e-0" }, scope)).toBe("e-0");
+    const { write } = (await memory.delete(scope, "e-1")) ?? {};
+    expect(write?.type).toBe("delete");
+    await bench.store.commit({ tenant: "t1", documents: write === undefined ? [] : [write] });
+    expect(await put(content, { id: "new" }, scope)).toBe("new");
+    expect(await memory.list(scope)).toHaveLength(100);
+    expect(givenWithTask(await memory.list(scope))).toHaveLength(15);
+  });
+
+  test("has a bounded number of entries, however short they are", async () => {
+    const { memory, put } = remembering({ maxEntries: 4 });
+    const scope = { ...HERE, memoryRef: "many" };
+    for (const i of upTo(4)) await put("x", { id: `e-${i}` }, scope);
+    await expect(put("x", {}, scope)).rejects.toThrow("the memory is full with 4 entries");
+    await put("y", { id: "e-1" }, scope);
+    const { write } = (await memory.delete(scope, "e-2")) ?? {};
+    await bench.store.commit({ tenant: "t1", documents: write === undefined ? [] : [write] });
+    expect(await put("x", { id: "new" }, scope)).toBe("new");
+  });
+
+  test("lists the newest ones, however many there are", async () => {
+    const { memory, clock, put } = remembering();
+    const scope = { ...HERE, memoryRef: "newest" };
+    for (const i of upTo(12)) {
+      await put(`text ${i}`, { id: `e-${99 - i}`, tags: i % 2 === 0 ? ["even"] : [] }, scope);
+      clock.nowMs += 10;
+    }
+    const texts = async (options: ListOptions) => (await memory.list(scope, options)).map(({ content }) => content);
+    expect(await texts({ limit: 2 })).toEqual(["text 11", "text 10"]);
+    expect(await texts({ limit: 2, tag: "even" })).toEqual(["text 10", "text 8"]);
   });
 
   test("refuses what it cannot keep", async () => {

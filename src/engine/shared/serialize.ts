@@ -6,7 +6,7 @@ export interface Relative extends Pick<Run, "runId"> {
   readonly parent?: Pick<NonNullable<Run["parent"]>, "rootRunId">;
 }
 
-const QUEUES = new WeakMap<Store, Map<string, Promise<void>>>();
+const QUEUES = new WeakMap<object, Map<string, Promise<void>>>();
 
 /**
  * Runs conflicting changes of one family of runs one after the other, in this process: of many at once only one would be committed, and all
@@ -17,7 +17,7 @@ export function serialize<T>(store: Store, run: Relative, work: () => Promise<T>
 }
 
 /** The same for any other work with a key. */
-export async function serializeFor<T>(store: Store, key: string, work: () => Promise<T>): Promise<T> {
+export async function serializeFor<T>(store: object, key: string, work: () => Promise<T>): Promise<T> {
   const queues = QUEUES.get(store) ?? new Map<string, Promise<void>>();
   QUEUES.set(store, queues);
   const result = (queues.get(key) ?? Promise.resolve()).then(work);

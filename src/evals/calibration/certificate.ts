@@ -1,4 +1,4 @@
-import { allDocuments } from "../../engine/shared/all-documents.ts";
+import { allDocuments, type DocumentReads } from "../../engine/shared/all-documents.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
@@ -182,7 +182,7 @@ export async function readCertificate(
 
 /** Newest first. A tenant calibrates now and then, so there are few of them. */
 export async function allCertificates(
-  store: Pick<Documents, "listDocuments">,
+  store: DocumentReads,
   { tenant, workspace }: Visibility,
   suiteId?: string,
 ): Promise<CertificateRecord[]> {

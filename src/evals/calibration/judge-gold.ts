@@ -1,9 +1,9 @@
 import type { Usage } from "../../agents/binding.ts";
 import { totalCost } from "../../agents/invocation-events.ts";
-import { allDocuments } from "../../engine/shared/all-documents.ts";
+import { allDocuments, type DocumentReads } from "../../engine/shared/all-documents.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { JudgedItem } from "../../statistics/calibration.ts";
-import type { Document, Documents } from "../../store/port/documents.ts";
+import type { Document } from "../../store/port/documents.ts";
 import type { Judge, JudgeFailure } from "../judge/judge.ts";
 import { Budget, type Overspent } from "../run/budget.ts";
 import { meets, rubricScore } from "../score/task-bar.ts";
@@ -104,11 +104,7 @@ export function verdictDocument(tenant: string, runId: string, atMs: number, kep
   };
 }
 
-export function readVerdicts(
-  store: Pick<Documents, "listDocuments">,
-  tenant: string,
-  runId: string,
-): Promise<KeptVerdict[]> {
-  const all = { prefix: prefixOf(runId), pageSize: 500 };
+export function readVerdicts(store: DocumentReads, tenant: string, runId: string): Promise<KeptVerdict[]> {
+  const all = { prefix: prefixOf(runId) };
   return allDocuments(store, tenant, "calibration-verdict", all, ({ body }) => JSON.parse(body) as KeptVerdict);
 }

@@ -1,5 +1,6 @@
 import { totalCost, usageEvent } from "../../agents/invocation-events.ts";
 import { invoke } from "../../agents/invoke.ts";
+import { givenWithTask } from "../../agents/memory/agent-memory.ts";
 import { snapshotTools } from "../../agents/memory/memory-tools.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
@@ -137,7 +138,7 @@ async function surroundings(run: EvalRun, task: EvalTask, mode: EvalMode) {
   const { host, services, agent, owner } = run;
   const allowed = allowedTools(agent, task.fixtures);
   if (isLive(mode)) {
-    const memory = await services.agents.memoryFor(owner, agent);
+    const memory = givenWithTask(await services.agents.memoryFor(owner, agent));
     return { tools: await liveTools(run, allowed), memory, memoryBound: memory.length > 0 };
   }
   const at = new Date(host.nowMs()).toISOString();

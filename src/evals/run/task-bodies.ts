@@ -3,7 +3,7 @@ import type { Transcript, TranscriptCall } from "../../agents/transcript.ts";
 import { usable } from "../../agents/usable-value.ts";
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { allDocuments } from "../../engine/shared/all-documents.ts";
+import { allDocuments, type DocumentReads } from "../../engine/shared/all-documents.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -11,7 +11,6 @@ import type { EvalTaskBodies, EvalTrialBody, ToolCallBody } from "../../protocol
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Document, DocumentWrite } from "../../store/port/documents.ts";
-import type { Store } from "../../store/port/store.ts";
 import { cut } from "../score/difference.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
 import { evalPlanOf } from "./eval-plan.ts";
@@ -165,12 +164,12 @@ export function bodyWrites({ host, owner, runId }: EvalRun, taskId: string, bodi
 
 /** Bodies of all trials of a task, by invocation. */
 async function readBodies(
-  store: Pick<Store, "listDocuments">,
+  store: DocumentReads,
   tenant: string,
   runId: string,
   taskId: string,
 ): Promise<ReadonlyMap<string, TrialBody>> {
-  const all = { prefix: bodyPrefix(runId, taskId), pageSize: 100 };
+  const all = { prefix: bodyPrefix(runId, taskId) };
   const read = ({ body }: Document) => JSON.parse(body) as TrialBody;
   const bodies = await allDocuments(store, tenant, "eval-body", all, read);
   return new Map(bodies.map((body) => [body.invocationId, body]));

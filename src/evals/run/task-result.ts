@@ -1,4 +1,4 @@
-import { allDocuments } from "../../engine/shared/all-documents.ts";
+import { allDocuments, type DocumentReads } from "../../engine/shared/all-documents.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import type { SafetyFinding } from "../../protocol/agents/api.ts";
 import { defined } from "../../protocol/defined.ts";
@@ -6,7 +6,7 @@ import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
 import { isReplay } from "../../protocol/runs/forked-from.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { TaskTrials } from "../../statistics/aggregate.ts";
-import type { Document, Documents } from "../../store/port/documents.ts";
+import type { Document } from "../../store/port/documents.ts";
 import { cut, type Difference } from "../score/difference.ts";
 import { outputText } from "../score/output-text.ts";
 
@@ -101,17 +101,13 @@ export function trialsOf({ taskId, bar, findings, trials }: TaskResult): TaskTri
 }
 
 /** The results of an evaluation so far, in the order of the suite. */
-export function readResults(
-  store: Pick<Documents, "listDocuments">,
-  tenant: string,
-  runId: string,
-): Promise<TaskResult[]> {
-  const all = { prefix: taskPrefix(runId), pageSize: 500 };
+export function readResults(store: DocumentReads, tenant: string, runId: string): Promise<TaskResult[]> {
+  const all = { prefix: taskPrefix(runId) };
   return allDocuments(store, tenant, "eval-task", all, ({ body }) => JSON.parse(body) as TaskResult);
 }
 
 /** The results of a run in mode eval; a replay judged nothing anew, so its results are those of its source. */
-export function resultsOf(store: Pick<Documents, "listDocuments">, run: Run): Promise<TaskResult[]> {
+export function resultsOf(store: DocumentReads, run: Run): Promise<TaskResult[]> {
   return readResults(store, run.owner.tenant, resultsRunId(run));
 }
 

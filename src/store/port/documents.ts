@@ -8,6 +8,13 @@ export interface Documents {
   readDocuments(tenant: string, kind: DocumentKind, keys: readonly string[]): Promise<Document[]>;
   /** Ascending by key, byte by byte. */
   listDocuments(tenant: string, kind: DocumentKind, query: DocumentQuery): Promise<Document[]>;
+  /** The keys that `listDocuments` would return for the same query, with the bytes of the bodies, without reading these. */
+  documentSizes(tenant: string, kind: DocumentKind, query: DocumentQuery): Promise<DocumentSize[]>;
+}
+
+export interface DocumentSize {
+  readonly key: string;
+  readonly bytes: number;
 }
 
 export type DocumentKind =

@@ -1,5 +1,5 @@
-import type { Kysely } from "kysely";
-import type { Document, DocumentId, DocumentKind, DocumentQuery } from "../port/documents.ts";
+import { type Kysely, sql } from "kysely";
+import type { Document, DocumentId, DocumentKind, DocumentQuery, DocumentSize } from "../port/documents.ts";
 import { documents } from "../schema/documents.ts";
 import type { Tables } from "../schema/tables.ts";
 
@@ -47,11 +47,31 @@ export async function listDocuments(
   db: Kysely<Tables>,
   tenant: string,
   kind: DocumentKind,
-  { limit, after, prefix }: DocumentQuery,
+  query: DocumentQuery,
 ): Promise<Document[]> {
-  let found = db.selectFrom("documents").selectAll().where("tenant", "=", tenant).where("kind", "=", kind);
+  const rows = await documentsFound(db, tenant, kind, query).selectAll().execute();
+  return rows.map(documents.toRecord);
+}
+
+export async function documentSizes(
+  db: Kysely<Tables>,
+  tenant: string,
+  kind: DocumentKind,
+  query: DocumentQuery,
+): Promise<DocumentSize[]> {
+  const bytes = sql<number>`octet_length(body)`.as("bytes");
+  const rows = await documentsFound(db, tenant, kind, query).select(["doc_key", bytes]).execute();
+  return rows.map(({ doc_key, bytes }) => ({ key: doc_key, bytes }));
+}
+
+function documentsFound(
+  db: Kysely<Tables>,
+  tenant: string,
+  kind: DocumentKind,
+  { limit, after, prefix }: DocumentQuery,
+) {
+  let found = db.selectFrom("documents").where("tenant", "=", tenant).where("kind", "=", kind);
   if (after !== undefined) found = found.where("doc_key", ">", after);
   if (prefix !== undefined) found = found.where("doc_key", ">=", prefix).where("doc_key", "<", `${prefix}${LAST}`);
-  const rows = await found.orderBy("doc_key").limit(limit).execute();
-  return rows.map(documents.toRecord);
+  return found.orderBy("doc_key").limit(limit);
 }

@@ -63,6 +63,7 @@ export const NAMED_BY_TENANT: ReadonlySet<string> = new Set<keyof SharedStore>([
   "listWorkflowHeads",
   "readDocuments",
   "listDocuments",
+  "documentSizes",
   "runOutlines",
   "countWorkingKeys",
   "hasOtherOwner",

@@ -84,6 +84,8 @@ export function documents(subject: Subject): void {
       expect(await list({ prefix: "a/" })).toEqual(made.slice(2, 7));
       expect(await list({ prefix: "a/", after: "a/1" }, 1)).toEqual(made.slice(4, 5));
       expect(await store.listDocuments(newTenant(), "suite", { limit: 9 })).toEqual([]);
+      const sizes = await store.documentSizes(tenant, "suite", { prefix: "a/", after: "a/1", limit: 2 });
+      expect(sizes).toEqual(made.slice(4, 6).map(({ key, body }) => ({ key, bytes: Buffer.byteLength(body) })));
       const several = await store.readDocuments(tenant, "suite", ["b", "nowhere", "A"]);
       expect(several.map(({ key }) => key).sort()).toEqual(["A", "b"]);
       const many = upTo(1200).map((i) => `none ${i}`);

@@ -111,6 +111,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   bodiesHere: (store) => store.bodiesHere(visible, "run-1"),
   readDocument: (store) => store.readDocument({ tenant: "t", kind: "suite", key: "a" }),
   readDocuments: (store) => store.readDocuments("t", "suite", ["a"]),
+  documentSizes: (store) => store.documentSizes("t", "suite", { limit: 1 }),
   listDocuments: (store) => store.listDocuments("t", "suite", { limit: 1 }),
   readReview: (store) => store.readReview(visible, "ses_1"),
   listReviews: (store) => store.listReviews(visible, { limit: 1 }),
