@@ -5,7 +5,7 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { storedTexts, tapeRecordAt } from "../calibration/gold-of-run.ts";
 import { scoredEvents } from "../override/score-judgments.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
-import { KEPT_MAX, resultsOf } from "../run/task-result.ts";
+import { KEPT_MAX, resultOfTask } from "../run/task-result.ts";
 import { outputText } from "../score/output-text.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
 import type { Correction } from "./find-correction.ts";
@@ -33,8 +33,7 @@ export async function evalCase(host: Host, run: Run, plan: EvalPlan, { target }:
   const taskId = await taskMeant(host, run, plan, target.eventId);
   const suite = await suiteAsOf(host, tenant, plan);
   const task = suite.tasks.find((one) => one.taskId === taskId);
-  const results = await resultsOf(host.store, run);
-  const result = results.find((one) => one.taskId === taskId);
+  const result = await resultOfTask(host.store, run, plan.taskIds, taskId);
   if (task === undefined || result === undefined) throw validationError(`task ${taskId} has no result yet`);
   const answered = result.trials.flatMap(({ output }) => (output === undefined ? [] : [output]));
   const { toolResponses = [], memorySeed = [] } = task.fixtures ?? {};

@@ -8,7 +8,14 @@ import type { Run } from "../../protocol/runs/run.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import type { Store, StoredEvent } from "../../store/port/store.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
-import { KEPT_MAX, resultsOf, type TaskResult, type TrialResult } from "../run/task-result.ts";
+import {
+  KEPT_MAX,
+  outcomesOf,
+  resultOfTask,
+  type TaskOutcome,
+  type TaskResult,
+  type TrialOutcome,
+} from "../run/task-result.ts";
 import { outputText } from "../score/output-text.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
 import { type FoundGold, GoldCollector, type GoldItem, goldItem } from "./gold-item.ts";
@@ -17,8 +24,10 @@ import type { SuiteRubric } from "./judge-certification.ts";
 /** The results that annotations of an evaluation refer to. */
 interface Results {
   readonly run: Run;
-  readonly byTask: ReadonlyMap<string, TaskResult>;
-  readonly byInvocation: ReadonlyMap<string, { readonly taskId: string; readonly trial: TrialResult }>;
+  readonly byTask: ReadonlyMap<string, TaskOutcome>;
+  readonly byInvocation: ReadonlyMap<string, { readonly taskId: string; readonly trial: TrialOutcome }>;
+  /** Reads the result of a task: all of them together may be larger than the memory. */
+  resultOf(taskId: string): Promise<TaskResult | undefined>;
   readonly inputs: ReadonlyMap<string, unknown>;
   readonly rubrics: ReadonlyMap<string, SuiteRubric>;
 }
@@ -33,7 +42,7 @@ export async function goldOfEval(
   adjudicated: ReadonlySet<string>,
 ): Promise<FoundGold> {
   const { tenant } = run.owner;
-  const kept = await resultsOf(host.store, run);
+  const kept = await outcomesOf(host.store, run);
   const suite = await suiteAsOf(host, tenant, plan);
   const results: Results = {
     run,
@@ -41,12 +50,22 @@ export async function goldOfEval(
     byInvocation: new Map(
       kept.flatMap(({ taskId, trials }) => trials.map((trial) => [trial.invocationId, { taskId, trial }])),
     ),
+    resultOf: keepingLast((taskId) => resultOfTask(host.store, run, plan.taskIds, taskId)),
     inputs: new Map(suite.tasks.map(({ taskId, input }) => [taskId, input])),
     rubrics,
   };
   const collector = new GoldCollector(adjudicated);
   for (const annotation of annotations) collector.take(annotation, await itemOf(host, results, annotation));
   return collector.found();
+}
+
+/** Annotations of one task often follow each other. */
+function keepingLast<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  let last: { readonly key: string; readonly value: Promise<T> } | undefined;
+  return (key) => {
+    if (last?.key !== key) last = { key, value: read(key) };
+    return last.value;
+  };
 }
 
 async function itemOf({ store }: Pick<Host, "store">, results: Results, annotation: AnnotationRecord) {
@@ -65,20 +84,25 @@ async function itemOf({ store }: Pick<Host, "store">, results: Results, annotati
 }
 
 /** The score of a task covers all its trials; with several outputs, the label names none of them. */
-function onlyTrialOf(results: Results, taskId: string): GoldItem | LeftOut {
+async function onlyTrialOf(results: Results, taskId: string): Promise<GoldItem | LeftOut> {
   const [trial, ...others] = results.byTask.get(taskId)?.trials ?? [];
   if (trial === undefined) return "no_output";
   return others.length > 0 ? "several_trials" : itemOfTrial(results, taskId, trial);
 }
 
-function itemOfTrial({ rubrics, inputs }: Results, taskId: string, trial: TrialResult): GoldItem | LeftOut {
+async function itemOfTrial(
+  { rubrics, inputs, resultOf }: Results,
+  taskId: string,
+  { invocationId, trial }: TrialOutcome,
+): Promise<GoldItem | LeftOut> {
   const rubric = rubrics.get(taskId);
   if (rubric === undefined || !inputs.has(taskId)) return "no_such_rubric";
-  const { output, toolResults = [] } = trial;
+  const result = await resultOf(taskId);
+  const { output, toolResults = [] } = result?.trials.find((one) => one.invocationId === invocationId) ?? {};
   if (output === undefined) return "no_output";
   // Outputs that were cut are not the outputs that people saw.
   if ([output, ...toolResults].some((one) => outputText(one).length >= KEPT_MAX)) return "output_cut";
-  return goldItem({ ...rubric, taskId, trial: trial.trial, input: inputs.get(taskId), output, toolResults });
+  return goldItem({ ...rubric, taskId, trial, input: inputs.get(taskId), output, toolResults });
 }
 
 /** Labels by people of the steps of an imported tape, with this rubric. */

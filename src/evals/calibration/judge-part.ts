@@ -6,7 +6,7 @@ import type { CertificateRecord } from "../../protocol/evals/judge-certificate-a
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { correctedRate, meanOf } from "../../statistics/rates.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
-import type { TaskResult } from "../run/task-result.ts";
+import type { TaskOutcome } from "../run/task-result.ts";
 import { judgeCertification, rubricsByTask } from "./judge-certification.ts";
 
 /** The judge's part of a report: whether the judge is certified now, and the corrected rate. */
@@ -15,7 +15,7 @@ export async function judgePart(
   visible: Visibility,
   { judge }: EvalPlan,
   suite: AgentEvalSuite,
-  results: readonly TaskResult[],
+  results: readonly TaskOutcome[],
 ): Promise<Pick<EvalReport, "judge">> {
   const rubrics = rubricsByTask(suite);
   const judged = results.filter(({ taskId }) => rubrics.has(taskId));
@@ -39,7 +39,7 @@ function kappaOf({ certificate }: CertificateRecord): Pick<EvalReportJudge, "kap
 }
 
 /** Trials of one task are not independent of each other, so rates are by task first. */
-function observed(results: readonly TaskResult[]): Rate {
+function observed(results: readonly TaskOutcome[]): Rate {
   const shares = results.flatMap(({ trials }) => {
     const scored = trials.filter(({ score }) => score !== undefined);
     return scored.length === 0 ? [] : [scored.filter(({ passed }) => passed).length / scored.length];

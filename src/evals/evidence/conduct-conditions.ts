@@ -3,7 +3,7 @@ import { isDisqualifying } from "../../protocol/agents/api.ts";
 import type { AgentEvalSuite, EvalMode } from "../../protocol/evals/eval-suite.ts";
 import type { Condition } from "../../protocol/promotion/evidence.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
-import type { TaskResult } from "../run/task-result.ts";
+import type { TaskOutcome } from "../run/task-result.ts";
 import { condition, neededModes, without } from "./coverage.ts";
 
 /**
@@ -27,7 +27,7 @@ export function aboutModes(
  * Conduct that no score shows: results that were not measured, trials that the score leaves out, and data that an agent revealed
  * in a correct answer.
  */
-export function aboutConduct({ taskIds }: Pick<EvalPlan, "taskIds">, results: readonly TaskResult[]): Condition[] {
+export function aboutConduct({ taskIds }: Pick<EvalPlan, "taskIds">, results: readonly TaskOutcome[]): Condition[] {
   const trials = results.flatMap((one) => one.trials);
   const cached = trials.filter((one) => one.cached).length;
   // A task without a scored trial counts as 0; in a task with one, errored trials do not lower the score.
@@ -51,7 +51,7 @@ export function aboutConduct({ taskIds }: Pick<EvalPlan, "taskIds">, results: re
   ];
 }
 
-function isScored({ trials }: TaskResult): boolean {
+function isScored({ trials }: TaskOutcome): boolean {
   return trials.some(({ score }) => score !== undefined);
 }
 
@@ -65,7 +65,7 @@ const NAMED_MAX = 10;
 export function aboutSurroundings(
   { modes }: Pick<EvalPlan, "modes">,
   suite: Pick<AgentEvalSuite, "modes" | "tasks">,
-  results: readonly TaskResult[],
+  results: readonly TaskOutcome[],
   { allowUnusedFixtures = false, evidence }: Pick<EvidenceDemand, "allowUnusedFixtures" | "evidence"> = {},
 ): Condition[] {
   if (suite.modes.every(isLive)) return [];
@@ -100,11 +100,11 @@ function toolsAndMemory(found: string, met: boolean): Condition {
   return condition("tools and memory", "those of the suite", found, met);
 }
 
-function counted({ length }: readonly TaskResult[]): string {
+function counted({ length }: readonly TaskOutcome[]): string {
   return length === 1 ? "1 task" : `${length} tasks`;
 }
 
-function named(results: readonly TaskResult[]): string {
+function named(results: readonly TaskOutcome[]): string {
   const ids = results.slice(0, NAMED_MAX).map(({ taskId }) => taskId);
   return `${ids.join(", ")}${results.length > NAMED_MAX ? ", …" : ""}`;
 }

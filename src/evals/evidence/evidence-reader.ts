@@ -13,7 +13,7 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { barOf } from "../calibration/judge-certification.ts";
 import type { Doubted } from "../override/fold-overrides.ts";
 import { EVAL_PLAN, type EvalPlan, evalPlanOf } from "../run/eval-plan.ts";
-import { readResults } from "../run/task-result.ts";
+import { readOutcomes } from "../run/task-result.ts";
 import { parseSuiteRef, plannedRef } from "../suite/suite-ref.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import { aboutConduct, aboutModes, aboutSurroundings } from "./conduct-conditions.ts";
@@ -76,7 +76,7 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
       const suite = await suiteOf(host, visible, plan);
       const found: Found = { ...asked, runId, run, plan, ...defined({ suite }) };
       const ended = condition("evaluation ended", "completed", run.status, run.status === "completed");
-      const results = ended.met ? await readResults(host.store, visible.tenant, runId) : [];
+      const results = ended.met ? await readOutcomes(host.store, visible.tenant, runId) : [];
       const conditions = [
         named,
         kind,

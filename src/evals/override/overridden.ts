@@ -9,7 +9,7 @@ import { baselineTasks } from "../run/baseline.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import { completedEval } from "../run/read-evals.ts";
 import { type Baseline, baselineOf, type Summed, type SummedTask, summaryOf, type Unmet } from "../run/summary-of.ts";
-import { resultsOf, type TaskResult } from "../run/task-result.ts";
+import { outcomesOf, type TaskOutcome } from "../run/task-result.ts";
 import { taskPasses } from "../score/task-bar.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
 import {
@@ -27,7 +27,7 @@ export interface Original {
   readonly runId: string;
   readonly plan: EvalPlan;
   readonly suite: AgentEvalSuite;
-  readonly results: readonly TaskResult[];
+  readonly results: readonly TaskOutcome[];
   readonly summary: EvalSummary;
   /** Absent where there is none, or nothing of it is kept any more. */
   readonly baseline?: Baseline;
@@ -74,13 +74,13 @@ export function overridePart(original: Original, folded: FoldedOverrides): EvalO
   };
 }
 
-function withScore(result: TaskResult, override: Override | undefined): SummedTask {
+function withScore(result: TaskOutcome, override: Override | undefined): SummedTask {
   if (override === undefined) return result;
   const { score } = override;
   return { ...result, score, givenScore: score, passed: taskPasses(score, result.bar, result.findings) };
 }
 
-function taskPart(result: TaskResult, override: Override): EvalOverride["tasks"][number] {
+function taskPart(result: TaskOutcome, override: Override): EvalOverride["tasks"][number] {
   const { judgment, history } = override;
   const { score, passed } = withScore(result, override);
   return {
@@ -134,7 +134,7 @@ export async function overriddenSummary(
 ): Promise<OverriddenSummary> {
   const { run, plan } = await completedEval(host, visible, runId);
   const { tenant } = run.owner;
-  const results = await resultsOf(host.store, run);
+  const results = await outcomesOf(host.store, run);
   const suite = await suiteAsOf(host, tenant, plan);
   const summary = run.outputs as unknown as EvalSummary;
   const judgments = await scoreJudgments(host.store, run);

@@ -12,7 +12,7 @@ import type { DocumentId, Documents } from "../../store/port/documents.ts";
 import type { Store } from "../../store/port/store.ts";
 import { type EvalPlan, evalPlanOf } from "./eval-plan.ts";
 import { tasksWithPasses } from "./passes.ts";
-import { readResults } from "./task-result.ts";
+import { readOutcomes } from "./task-result.ts";
 
 export interface UsableBaseline {
   readonly runId: string;
@@ -149,5 +149,5 @@ export async function baselineTasks(store: Store, owner: Owner, plan: EvalPlan):
   if (baselineRunId === undefined) return [];
   const run = await store.readRun(owner, baselineRunId);
   const modes = (run && evalPlanOf(run)?.modes) ?? [];
-  return tasksWithPasses(await readResults(store, owner.tenant, baselineRunId), modes);
+  return tasksWithPasses(await readOutcomes(store, owner.tenant, baselineRunId), modes);
 }

@@ -16,7 +16,7 @@ import { EVAL_NODE_TYPE, EvalPlan } from "./eval-plan.ts";
 import type { EvalRun, EvalServices } from "./eval-run.ts";
 import { type Ended, runTasks } from "./run-tasks.ts";
 import { type Baseline, baselineOf, summaryOf } from "./summary-of.ts";
-import { readResults, type TaskResult } from "./task-result.ts";
+import { readOutcomes, type TaskOutcome } from "./task-result.ts";
 import { isSameJudge } from "./usable-judge.ts";
 
 type Needs = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
@@ -41,7 +41,7 @@ async function evaluate(host: Needs, services: EvalServices, context: EffectCont
   const planned = new Set(plan.taskIds);
   const tasks = tasksOfModes(prepared.suite, plan.modes).filter(({ taskId }) => planned.has(taskId));
   if (!(await hasBegun(host.store, run))) await context.append([startedEvent(prepared)]);
-  const done = await readResults(host.store, run.owner.tenant, run.runId);
+  const done = await readOutcomes(host.store, run.owner.tenant, run.runId);
   const results = new Map(done.map((result) => [result.taskId, result]));
   const ended = await runTasks(prepared, tasks, results, context.append);
   if (ended.type === "over-budget") return overBudget(plan, ended, results.size);
@@ -85,7 +85,7 @@ function startedEvent({ plan, nodeId }: EvalRun): EventDraft {
   };
 }
 
-function finish(run: EvalRun, results: readonly TaskResult[], baseline: Baseline | undefined): NodeOutcome {
+function finish(run: EvalRun, results: readonly TaskOutcome[], baseline: Baseline | undefined): NodeOutcome {
   const { summary } = summaryOf(run.runId, run.plan, run.suite, run.agent, results, baseline);
   const { aggregateScore, passed, taskCount, passedCount, regression } = summary;
   const payload = {

@@ -24,7 +24,14 @@ import { notRunOf } from "./not-run.ts";
 import { figuresByMode, type TaskWithPasses, tasksWithPasses } from "./passes.ts";
 import { completedEval, endedEval, failureOf } from "./read-evals.ts";
 import { baselineOf, summaryOf } from "./summary-of.ts";
-import { resultsOf, type TaskResult, type TrialResult, trialsOf } from "./task-result.ts";
+import {
+  eachResult,
+  outcomesOf,
+  type TaskOutcome,
+  type TaskResult,
+  type TrialResult,
+  trialsOf,
+} from "./task-result.ts";
 
 /** `GET /v1/runs/{runId}/eval-summary` */
 export async function evalSummary(host: Host, visible: Visibility, runId: string): Promise<EvalSummary> {
@@ -44,14 +51,17 @@ export async function evalReport(
 ): Promise<EvalReport> {
   const ended = await endedEval(host, caller, runId);
   const { plan } = ended;
-  if (plan.taskIds.length * plan.modes.length < MANY_PASSES) return reportOf(host, caller, runId, ended, content);
+  const trials = plan.taskIds.length * plan.modes.length * plan.trials;
+  if (!content && trials < MANY_TRIALS) return reportOf(host, caller, runId, ended, content);
   // Reports are made one at a time: each takes seconds of the processor, and the pauses of several together leave none for others.
   const line = `evaluation reports of ${caller.tenant}`;
   return serializeFor(host.store, line, () => reportOf(host, caller, runId, ended, content));
 }
 
-/** An evaluation with so many passes of tasks is reported on when no other such report of its tenant is being made. */
-const MANY_PASSES = 500;
+/** An evaluation with so many trials is reported on when no other such report of its tenant is being made. */
+const MANY_TRIALS = 500;
+/** Characters of what is kept of the trials, in one report. */
+const CONTENT_CHARACTERS = 16_000_000;
 
 async function reportOf(
   host: Host,
@@ -62,7 +72,7 @@ async function reportOf(
 ): Promise<EvalReport> {
   const complete = run.status === "completed";
   const { tenant } = run.owner;
-  const results = await resultsOf(host.store, run);
+  const results = await outcomesOf(host.store, run);
   const suite = await suiteAsOf(host, tenant, plan);
   const recorded = complete ? (run.outputs as unknown as EvalSummary) : undefined;
   const agent = { modelClass: recorded?.evaluatedModelClass ?? ("general" as const) };
@@ -82,6 +92,7 @@ async function reportOf(
   const original = { runId, plan, suite, results, summary, ...(baseline && { baseline }) };
   const override = await resampledInTurns(() => overridePart(original, overrides));
   await nextTurn();
+  const contents = content ? await contentsOf(host, run) : new Map<string, TaskContent>();
   const report = {
     runId,
     suiteId: plan.suiteId,
@@ -108,7 +119,7 @@ async function reportOf(
     },
     notRun: notRunOf(plan, suite, before),
     override: complete ? override : { ...override, passed: false, unmet: [] },
-    tasks: results.map((result, i) => taskPart(runId, result, tasks[i] as TaskWithPasses, content)),
+    tasks: results.map((result, i) => taskPart(runId, result, tasks[i] as TaskWithPasses, contents.get(result.taskId))),
   };
   return { ...report, warnings: warningsOf(report) };
 }
@@ -135,11 +146,26 @@ function baselinePart(
   return { compared: comparison !== null, baseline: { ...named, comparison } };
 }
 
+type TaskContent = NonNullable<EvalReport["tasks"][number]["content"]>;
+
+/** What is kept of the trials, by task: of the first ones, as many as a report may have. */
+async function contentsOf({ store }: Host, run: Run): Promise<ReadonlyMap<string, TaskContent>> {
+  const contents = new Map<string, TaskContent>();
+  let left = CONTENT_CHARACTERS;
+  for await (const result of eachResult(store, run)) {
+    const content = result.trials.map((trial) => ({ ...trial, findings: findingsIn(result, trial) }));
+    left -= JSON.stringify(content).length;
+    if (left < 0) break;
+    contents.set(result.taskId, content);
+  }
+  return contents;
+}
+
 function taskPart(
   runId: string,
-  result: TaskResult,
+  result: TaskOutcome,
   figures: TaskWithPasses,
-  content: boolean,
+  content: TaskContent | undefined,
 ): EvalReport["tasks"][number] {
   const { findings, trials, fixturesUnused } = result;
   return {
@@ -151,7 +177,7 @@ function taskPart(
     cached: cachedOf(result),
     bodies: taskBodiesPath(runId, result.taskId),
     ...(fixturesUnused === undefined ? {} : { fixturesUnused: [...fixturesUnused] }),
-    ...(content ? { content: trials.map((trial) => ({ ...trial, findings: findingsIn(result, trial) })) } : {}),
+    ...defined({ content }),
   };
 }
 
@@ -163,6 +189,6 @@ function findingsIn({ findings }: TaskResult, { trial, mode }: TrialResult) {
   return findings.filter((finding) => finding.trial === trial && finding.mode === mode);
 }
 
-function cachedOf({ trials }: TaskResult): number {
+function cachedOf({ trials }: TaskOutcome): number {
   return trials.filter(({ cached }) => cached).length;
 }

@@ -19,7 +19,7 @@ import type { Document, Documents } from "../../store/port/documents.ts";
 import { baselineKey, keptBaselineFile } from "./baseline.ts";
 import { evalPlanOf } from "./eval-plan.ts";
 import { tasksWithPasses } from "./passes.ts";
-import { readResults } from "./task-result.ts";
+import { readOutcomes } from "./task-result.ts";
 
 type Needs = Pick<Host, "store" | "nowMs">;
 type Naming = Pick<Host, "store" | "nowMs" | "scrubber">;
@@ -122,7 +122,7 @@ export async function exportBaseline(host: Needs, visible: Visibility, id: Basel
     throw new AppError("not_found", { what: "baseline file", fileSha256: imported.fileSha256 });
   }
   const plan = evalPlanOf(await visibleRun({ store } as Host, visible, baseline.runId));
-  const results = await readResults(store, visible.tenant, baseline.runId);
+  const results = await readOutcomes(store, visible.tenant, baseline.runId);
   if (plan === undefined || results.length < taskCount) {
     throw new AppError("not_found", { what: "evaluation", runId: baseline.runId });
   }

@@ -5,7 +5,7 @@ import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
 import { aggregate, figuresOfTasks, type TaskTrials } from "../../statistics/aggregate.ts";
 import { resampledInTurns } from "../../statistics/bootstrap.ts";
 import { taskPasses } from "../score/task-bar.ts";
-import { type Finding, type TaskResult, type TrialResult, trialsOf } from "./task-result.ts";
+import { type Finding, type TaskOutcome, type TrialOutcome, trialsOf } from "./task-result.ts";
 
 /** A task in one mode: its own trials, surroundings and score. */
 export interface PassResult {
@@ -17,10 +17,10 @@ export interface PassResult {
   readonly costUsd?: number;
   readonly latencyMs: number;
   readonly findings: readonly Finding[];
-  readonly trials: readonly TrialResult[];
+  readonly trials: readonly TrialOutcome[];
 }
 
-type Recorded = Pick<TaskResult, "bar" | "findings" | "trials">;
+type Recorded = Pick<TaskOutcome, "bar" | "findings" | "trials">;
 
 /**
  * The passes of a task, in the order they were made. `modes` are those of the plan: a result of an earlier version has no mode in its trials,
@@ -44,7 +44,7 @@ function passOf(
   mode: EvalMode | undefined,
   bar: number,
   findings: readonly Finding[],
-  trials: readonly TrialResult[],
+  trials: readonly TrialOutcome[],
 ): PassResult {
   const scores = trials.flatMap(({ score }) => score ?? []);
   const score = scores.length === 0 ? 0 : scores.reduce((sum, one) => sum + one, 0) / scores.length;
@@ -71,7 +71,7 @@ interface ModePass {
 }
 
 /** Figures of each task, and of the task in each mode. `modes` are those of the plan. */
-export function tasksWithPasses(results: readonly TaskResult[], modes: readonly EvalMode[]): TaskWithPasses[] {
+export function tasksWithPasses(results: readonly TaskOutcome[], modes: readonly EvalMode[]): TaskWithPasses[] {
   const byTask = new Map(results.map((result) => [result.taskId, result]));
   return figuresOfTasks(results.map(trialsOf)).map((figures) => {
     const result = byTask.get(figures.taskId);
@@ -85,7 +85,7 @@ export function tasksWithPasses(results: readonly TaskResult[], modes: readonly 
 
 /** Figures over the tasks of each mode that ran. */
 export async function figuresByMode(
-  results: readonly TaskResult[],
+  results: readonly TaskOutcome[],
   modes: readonly EvalMode[],
   seed: number,
 ): Promise<{ mode: EvalMode; figures: Aggregate }[]> {
@@ -100,7 +100,7 @@ export async function figuresByMode(
   return byMode;
 }
 
-function modePasses(result: TaskResult, modes: readonly EvalMode[]): ModePass[] {
+function modePasses(result: TaskOutcome, modes: readonly EvalMode[]): ModePass[] {
   return passesOf(result, modes).flatMap(({ mode, findings, trials }) =>
     mode === undefined ? [] : [{ mode, trials: trialsOf({ ...result, findings, trials }) }],
   );

@@ -9,7 +9,7 @@ import { type TaskResult as ComparedTask, sharedDelta } from "../../statistics/p
 import { DEFAULT_PASS_SCORE, meets } from "../score/task-bar.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 import { passesOf } from "./passes.ts";
-import { type TaskResult, trialsOf } from "./task-result.ts";
+import { type TaskOutcome, trialsOf } from "./task-result.ts";
 
 export interface Baseline {
   readonly runId: string;
@@ -34,7 +34,7 @@ export interface Summed {
 }
 
 /** A person's score of a task counts for the task in every mode. */
-export type SummedTask = TaskResult & { readonly givenScore?: number };
+export type SummedTask = TaskOutcome & { readonly givenScore?: number };
 
 /** The figures of an evaluation. `runId` is that of the evaluation. */
 export function summaryOf(
@@ -91,11 +91,11 @@ function unmetOf(
 }
 
 /** A person may have given a score where the agent gave no answer. */
-function isAnswered({ score, trials }: TaskResult): boolean {
+function isAnswered({ score, trials }: TaskOutcome): boolean {
   return score > 0 || trials.some((trial) => trial.score !== undefined);
 }
 
-function taskOf({ taskId, score, passed, costUsd, latencyMs, schemaValid, findings }: TaskResult) {
+function taskOf({ taskId, score, passed, costUsd, latencyMs, schemaValid, findings }: TaskOutcome) {
   return {
     taskId,
     score,

@@ -15,7 +15,7 @@ import { cut } from "../score/difference.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
 import { evalPlanOf } from "./eval-plan.ts";
 import type { EvalRun } from "./eval-run.ts";
-import { KEPT_MAX, keptOutput, readResults, resultsRunId, type TaskResult, type TrialResult } from "./task-result.ts";
+import { KEPT_MAX, keptOutput, resultOfTask, resultsRunId, type TaskResult, type TrialResult } from "./task-result.ts";
 
 /**
  * Bodies of one task: its input, and each trial's output, reasoning and tool calls. Throws `not_found` for a task that the evaluation
@@ -37,15 +37,13 @@ export async function evalTaskBodies(
   if (task === undefined || !plan.taskIds.includes(taskId)) {
     throw new AppError("not_found", { what: "task", runId, taskId });
   }
-  const kept = resultsRunId(run);
-  const results = (await readResults(host.store, tenant, kept)).filter((one) => one.taskId === taskId);
-  const [first] = results;
-  if (first === undefined) {
+  const result = await resultOfTask(host.store, run, plan.taskIds, taskId);
+  if (result === undefined) {
     if (isTerminal(run.status)) throw new AppError("not_found", { what: `result of task ${taskId}`, runId, taskId });
     const problem = `task ${taskId} has no score yet; ask again when the evaluation has ended`;
     throw new AppError("run_state_conflict", { runId, runStatus: run.status, problem });
   }
-  const bodies = await readBodies(host.store, tenant, kept, taskId);
+  const bodies = await readBodies(host.store, tenant, resultsRunId(run), taskId);
   return {
     runId,
     suiteId,
@@ -56,12 +54,10 @@ export async function evalTaskBodies(
     input: task.input ?? null,
     expected: task.expected,
     ...defined({ fixtures: task.fixtures }),
-    score: Math.min(...results.map(({ score }) => score)),
-    passed: results.every(({ passed }) => passed),
-    bar: first.bar,
-    trials: results.flatMap((result) =>
-      result.trials.map((trial) => trialBody(result, trial, bodies.get(trial.invocationId))),
-    ),
+    score: result.score,
+    passed: result.passed,
+    bar: result.bar,
+    trials: result.trials.map((trial) => trialBody(result, trial, bodies.get(trial.invocationId))),
   };
 }
 

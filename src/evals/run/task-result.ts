@@ -1,4 +1,4 @@
-import { allDocuments, type DocumentReads } from "../../engine/shared/all-documents.ts";
+import { allDocuments, type DocumentReads, eachDocument } from "../../engine/shared/all-documents.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import type { SafetyFinding } from "../../protocol/agents/api.ts";
 import { defined } from "../../protocol/defined.ts";
@@ -6,16 +6,17 @@ import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
 import { isReplay } from "../../protocol/runs/forked-from.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { TaskTrials } from "../../statistics/aggregate.ts";
-import type { Document } from "../../store/port/documents.ts";
+import type { Document, Documents } from "../../store/port/documents.ts";
 import { cut, type Difference } from "../score/difference.ts";
 import { outputText } from "../score/output-text.ts";
 
 /**
- * Result of one task of an evaluation, with the trials of all its passes. A pass is the task in one mode (`passesOf`). Score, passed, cost
+ * Outcome of one task of an evaluation, with the trials of all its passes, and no text of them: of an evaluation with thousands of trials all
+ * outcomes are in memory at once. A pass is the task in one mode (`passesOf`). Score, passed, cost
  * and latency are those of the wire: the lowest score of the passes, passed only where every pass passed, cost of all trials, mean latency of
- * all trials. Kept as a document; only figures of it are in the log.
+ * all trials.
  */
-export interface TaskResult {
+export interface TaskOutcome {
   readonly taskId: string;
   readonly score: number;
   readonly passed: boolean;
@@ -29,6 +30,11 @@ export interface TaskResult {
    * live tools answered, and in results of versions that did not record it.
    */
   readonly fixturesUnused?: readonly string[];
+  readonly trials: readonly TrialOutcome[];
+}
+
+/** The outcome with the texts of its trials. Kept as a document; only figures of it are in the log. */
+export interface TaskResult extends TaskOutcome {
   readonly trials: readonly TrialResult[];
 }
 
@@ -41,7 +47,7 @@ export interface Finding extends SafetyFinding {
   readonly note?: string;
 }
 
-export interface TrialResult {
+export interface TrialOutcome {
   readonly trial: number;
   /** The mode of its pass. Absent in results of earlier versions, which made one pass for all modes. */
   readonly mode?: EvalMode;
@@ -49,13 +55,17 @@ export interface TrialResult {
   /** Absent where there was nothing to score. */
   readonly score?: number;
   readonly passed: boolean;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: { readonly code: string };
   /** The number of further attempts after an error. */
   readonly retries: number;
   readonly latencyMs: number;
   readonly costUsd?: number;
   /** Set for the reused result of an earlier trial. */
   readonly cached: boolean;
+}
+
+export interface TrialResult extends TrialOutcome {
+  readonly error?: { readonly code: string; readonly message: string };
   /** Scrubbed and cut. */
   readonly output?: unknown;
   /** Results of tools, where they were given to a judge; scrubbed and cut. */
@@ -66,15 +76,20 @@ export interface TrialResult {
 
 const DIGITS = 7;
 
-export function taskPrefix(runId: string): string {
+function taskPrefix(runId: string): string {
   return `${runId}/`;
+}
+
+/** `place` is that of the task in the plan. */
+function taskKey(runId: string, place: number): string {
+  return `${taskPrefix(runId)}${String(place).padStart(DIGITS, "0")}`;
 }
 
 export function taskDocument(tenant: string, runId: string, place: number, atMs: number, result: TaskResult): Document {
   return {
     tenant,
     kind: "eval-task",
-    key: `${taskPrefix(runId)}${String(place).padStart(DIGITS, "0")}`,
+    key: taskKey(runId, place),
     runId,
     revision: 1,
     atMs,
@@ -82,7 +97,7 @@ export function taskDocument(tenant: string, runId: string, place: number, atMs:
   };
 }
 
-export function trialsOf({ taskId, bar, findings, trials }: TaskResult): TaskTrials {
+export function trialsOf({ taskId, bar, findings, trials }: TaskOutcome): TaskTrials {
   return {
     taskId,
     bar,
@@ -100,15 +115,50 @@ export function trialsOf({ taskId, bar, findings, trials }: TaskResult): TaskTri
   };
 }
 
-/** The results of an evaluation so far, in the order of the suite. */
-export function readResults(store: DocumentReads, tenant: string, runId: string): Promise<TaskResult[]> {
-  const all = { prefix: taskPrefix(runId) };
-  return allDocuments(store, tenant, "eval-task", all, ({ body }) => JSON.parse(body) as TaskResult);
+/** The outcome of a result, without its texts. */
+export function outcomeOf({ findings, trials, ...task }: TaskResult): TaskOutcome {
+  return {
+    ...task,
+    findings: findings.map(({ note: _, ...finding }) => finding),
+    trials: trials.map(({ output: _, toolResults: __, difference: ___, criteria: ____, error, ...trial }) => ({
+      ...trial,
+      ...(error === undefined ? {} : { error: { code: error.code } }),
+    })),
+  };
 }
 
-/** The results of a run in mode eval; a replay judged nothing anew, so its results are those of its source. */
-export function resultsOf(store: DocumentReads, run: Run): Promise<TaskResult[]> {
-  return readResults(store, run.owner.tenant, resultsRunId(run));
+/** The outcomes of an evaluation so far, in the order of the suite. */
+export function readOutcomes(store: DocumentReads, tenant: string, runId: string): Promise<TaskOutcome[]> {
+  return allDocuments(store, tenant, "eval-task", { prefix: taskPrefix(runId) }, (one) => outcomeOf(resultIn(one)));
+}
+
+/** The outcomes of a run in mode eval; a replay judged nothing anew, so its outcomes are those of its source. */
+export function outcomesOf(store: DocumentReads, run: Run): Promise<TaskOutcome[]> {
+  return readOutcomes(store, run.owner.tenant, resultsRunId(run));
+}
+
+/** The results of a run in mode eval one by one, in the order of the suite: all of them together may be larger than the memory. */
+export async function* eachResult(store: DocumentReads, run: Run): AsyncGenerator<TaskResult, void> {
+  const all = { prefix: taskPrefix(resultsRunId(run)) };
+  for await (const document of eachDocument(store, run.owner.tenant, "eval-task", all)) yield resultIn(document);
+}
+
+/** The result of one task; undefined where it has none yet. `taskIds` are those of the plan. */
+export async function resultOfTask(
+  store: Pick<Documents, "readDocument">,
+  run: Run,
+  taskIds: readonly string[],
+  taskId: string,
+): Promise<TaskResult | undefined> {
+  const place = taskIds.indexOf(taskId);
+  if (place === -1) return undefined;
+  const { tenant } = run.owner;
+  const found = await store.readDocument({ tenant, kind: "eval-task", key: taskKey(resultsRunId(run), place) });
+  return found && resultIn(found);
+}
+
+function resultIn({ body }: Document): TaskResult {
+  return JSON.parse(body) as TaskResult;
 }
 
 export function resultsRunId(run: Run): string {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { taskPrefix } from "../../../src/evals/run/task-result.ts";
 import { EvalReport, EvalSummary } from "../../../src/protocol/evals/api.ts";
 import { BaselineFile } from "../../../src/protocol/evals/baselines.ts";
 import type { EvalMode, EvalTask } from "../../../src/protocol/evals/eval-suite.ts";
@@ -116,7 +115,7 @@ describe.each(HTTP_STORES)("modes of an evaluation on %s", (_, open) => {
 
   test("results of an earlier version are one pass: they are shown, compared with and exported", async () => {
     const before = await host.evaluate(PLAIN);
-    const documents = await store.listDocuments("t1", "eval-task", { prefix: taskPrefix(before), limit: 100 });
+    const documents = await store.listDocuments("t1", "eval-task", { prefix: `${before}/`, limit: 100 });
     expect(documents).toHaveLength(5);
     for (const document of documents) {
       const result = JSON.parse(document.body);
