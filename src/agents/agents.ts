@@ -10,7 +10,7 @@ import type { ToolSurface } from "./tool-surface.ts";
 /** The agents of a host, and how they are called. Built once, where the process is wired. */
 export interface Agents {
   /** Agents installed for the caller, the caller's own before those of the host; the highest version first. */
-  versionsOf(visible: Visibility, agentId: string): Promise<readonly InstalledAgent[]>;
+  versionsOf(visible: Visibility, agentId: string, wanted?: WantedVersions): Promise<readonly InstalledAgent[]>;
   /** Agents that exist for every tenant without installation. */
   readonly builtIn?: readonly InstalledAgent[];
   /** Deployments of an agent that hold for every tenant until it decides about the agent itself. */
@@ -28,6 +28,13 @@ export interface Agents {
   /** The agent's memory; empty where its manifest asks for none. */
   memoryFor(owner: Owner, agent: InstalledAgent, options?: ListOptions): Promise<readonly MemoryEntry[]>;
 }
+
+/** The versions that a caller uses: the others, which may be megabytes, need not be read. More may be returned. */
+export type WantedVersions =
+  | { readonly version: string }
+  | { readonly highest: true }
+  /** All of them, without their prompts and schemas. */
+  | { readonly texts: false };
 
 /** An agent as it was installed: its manifest with everything it refers to. Never changed; a new version is another one. */
 export interface InstalledAgent {

@@ -51,7 +51,7 @@ export async function refusalOf(
   if (channel === undefined) {
     return (await versionFor(agents, visible, ref)) === undefined ? whyNone(agents, visible, ref) : undefined;
   }
-  if ((await agents.versionsOf(visible, agentId)).length === 0) return notInstalled({ agentId }).refusal;
+  if (!(await isInstalled(agents, visible, agentId))) return notInstalled({ agentId }).refusal;
   const active = (await channels?.isActive(visible, agentId, channel)) ?? false;
   return active ? undefined : inactive(`channel ${channel} of agent ${agentId}`).refusal;
 }
@@ -63,10 +63,9 @@ export async function refusalOf(
  */
 export async function versionFor(agents: Agents, owner: Owner, { agentId, version }: AgentRef) {
   if (version !== undefined) return installed(agents, owner, agentId, version);
-  const versions = await agents.versionsOf(owner, agentId);
   const active = await agents.unnamedVersions?.(owner, agentId);
-  if (active === undefined) return versions[0];
-  const deployed = versions.find((one) => active.includes(one.version));
+  if (active === undefined) return (await agents.versionsOf(owner, agentId, { highest: true }))[0];
+  const deployed = await firstInstalled(agents, owner, agentId, active);
   return deployed !== undefined && (await isPromoted(agents, owner, deployed)) ? deployed : undefined;
 }
 
@@ -74,13 +73,25 @@ async function isPromoted(agents: Agents, owner: Owner, agent: InstalledAgent): 
   return (await agents.isPromoted?.(owner, agent)) ?? true;
 }
 
-async function installed(agents: Agents, owner: Owner, agentId: string, version: string) {
-  return (await agents.versionsOf(owner, agentId)).find((one) => one.version === version);
+async function installed(agents: Pick<Agents, "versionsOf">, owner: Visibility, agentId: string, version: string) {
+  return (await agents.versionsOf(owner, agentId, { version })).find((one) => one.version === version);
+}
+
+async function firstInstalled(agents: Agents, owner: Owner, agentId: string, versions: readonly string[]) {
+  for (const version of versions) {
+    const found = await installed(agents, owner, agentId, version);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function isInstalled(agents: Agents, visible: Visibility, agentId: string): Promise<boolean> {
+  return (await agents.versionsOf(visible, agentId, { highest: true })).length > 0;
 }
 
 async function whyNone(agents: Agents, owner: Owner, ref: AgentRef): Promise<AgentRefusal> {
   const { agentId, version } = ref;
-  if (version !== undefined || (await agents.versionsOf(owner, agentId)).length === 0) return notInstalled(ref).refusal;
+  if (version !== undefined || !(await isInstalled(agents, owner, agentId))) return notInstalled(ref).refusal;
   if ((await agents.unnamedVersions?.(owner, agentId))?.length === 0) return inactive(`agent ${agentId}`).refusal;
   const message = `agent ${agentId} is installed here with other content than was promoted; promote another version`;
   return { code: "agent_not_installed", message };

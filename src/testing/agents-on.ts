@@ -6,7 +6,7 @@ import type { Store } from "../store/port/store.ts";
 /** The agents that are installed in this store. Nobody says how they are called, unless the test does. */
 export function agentsOn(store: Store, more: Partial<Agents> = {}): Agents {
   return {
-    versionsOf: (visible, agentId) => versionsOf(store, visible, agentId),
+    versionsOf: (visible, agentId, wanted) => versionsOf(store, visible, agentId, wanted),
     activeVersions: (visible, agentId) => activeVersions(store, visible, agentId, more),
     unnamedVersions: (visible, agentId) => unnamedVersions(store, visible, agentId, more),
     isPromoted: (visible, agent) => isPromoted(store, visible, agent, more),

@@ -20,7 +20,9 @@ export function deployedChannels(
       const { now } = await readDeployments(store, owner, agentId, agents);
       const drawn = drawVersion(now, channel, runId);
       if (drawn === undefined) return undefined;
-      const agent = (await agents.versionsOf(owner, agentId)).find(({ version }) => version === drawn);
+      const agent = (await agents.versionsOf(owner, agentId, { version: drawn })).find(
+        ({ version }) => version === drawn,
+      );
       return agent?.contentHash === own(now.versions, drawn)?.agentHash ? drawn : undefined;
     },
     async isActive(visible, agentId, channel) {

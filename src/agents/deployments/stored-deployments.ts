@@ -101,7 +101,7 @@ export async function listDeployments(
   visible: Visibility,
   agentId: string,
 ): Promise<AgentDeployment[]> {
-  const installed = await agents.versionsOf(visible, agentId);
+  const installed = await agents.versionsOf(visible, agentId, { texts: false });
   if (installed.length === 0) throw new AppError("not_found", { what: "agent", agentId });
   const { now } = await readDeployments(store, visible, agentId, agents);
   const versions = new Set([...installed.map(({ version }) => version), ...Object.keys(now.versions)]);

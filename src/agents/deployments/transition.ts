@@ -77,10 +77,11 @@ async function authorised(host: Host, services: DeploymentServices, command: Tra
 }
 
 async function installed({ agents }: DeploymentServices, { caller, agentId, request }: Transition) {
-  const versions = await agents.versionsOf(caller, agentId);
-  if (versions.length === 0) throw new AppError("not_found", { what: "agent", agentId });
+  const versions = await agents.versionsOf(caller, agentId, { version: request.version });
   const agent = versions.find(({ version }) => version === request.version);
   if (agent !== undefined) return agent;
+  const [other] = await agents.versionsOf(caller, agentId, { highest: true });
+  if (other === undefined) throw new AppError("not_found", { what: "agent", agentId });
   throw new AppError("not_found", { what: `version ${request.version} of the agent`, agentId });
 }
 

@@ -137,7 +137,7 @@ async function ratified(context: NodeContext, data: Interrupt["data"], { agents 
   const answer = data["answer"] as Omit<Answer, "result">;
   if (value["action"] === "accept") return completed(context, { ...answer, result: data["decision"] ?? null });
   const result = value["result"] ?? null;
-  const versions = await agents.versionsOf(context.run.owner, answer.agentId);
+  const versions = await agents.versionsOf(context.run.owner, answer.agentId, { version: answer.agentVersion });
   const { returnSchema } = versions.find(({ version }) => version === answer.agentVersion) ?? {};
   const problems =
     returnSchema === undefined ? [] : await checked(() => compileSchema(returnSchema, "return schema")(result));

@@ -2,6 +2,7 @@ import type { AgentEntry, AgentInventory, AgentVersions, MemoryDimension } from 
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
+import { compareSemver } from "../../protocol/semver.ts";
 import type { Documents } from "../../store/port/documents.ts";
 import { HOST_WIDE } from "../../store/port/store.ts";
 import type { Agents, InstalledAgent } from "../agents.ts";
@@ -10,9 +11,10 @@ import {
   EVERYWHERE,
   type Installation,
   type ListedAgent,
+  type ListedRecord,
   listed,
   listedAgents,
-  type SeenAgent,
+  listedRecords,
 } from "./stored-agents.ts";
 
 export interface InventoryOf {
@@ -35,10 +37,19 @@ export async function inventory(from: InventoryOf, visible: Visibility): Promise
 
 /** Throws `not_found` for what is not there and what is another tenant's alike. */
 export async function inventoryEntry(from: InventoryOf, visible: Visibility, agentId: string): Promise<AgentEntry> {
-  const records = await agentRecords(from.store, visible, agentId);
-  const installed = records.map(({ agent }) => agent);
+  const installed = await shown(from, visible, agentId);
   const known = installed.length > 0 ? installed : besideOf(from, agentId);
   return entryOf(from, visible, known.map(listed), agentId);
+}
+
+/** The highest active version, or the highest. */
+async function shown({ store, agents }: InventoryOf, visible: Visibility, agentId: string): Promise<InstalledAgent[]> {
+  const active = [...(await agents.activeVersions(visible, agentId))].sort((a, b) => compareSemver(b, a));
+  for (const version of active) {
+    const [found] = await agentRecords(store, visible, agentId, { version });
+    if (found !== undefined) return [found.agent];
+  }
+  return (await agentRecords(store, visible, agentId, { highest: true })).map(({ agent }) => agent);
 }
 
 function besideOf({ agents }: InventoryOf, agentId: string): InstalledAgent[] {
@@ -95,17 +106,17 @@ function lackingMemory(
   return lacking;
 }
 
-interface KnownAgent extends Pick<SeenAgent, "agent" | "place"> {
+interface KnownAgent extends Pick<ListedRecord, "agent" | "place"> {
   readonly installation: Pick<Installation, "signedBy" | "installedBy"> & Partial<Pick<Installation, "installedAt">>;
 }
 
 function ofTheHost(agent: InstalledAgent): KnownAgent {
-  return { agent, place: EVERYWHERE, installation: { installedBy: "host" } };
+  return { agent: listed(agent), place: EVERYWHERE, installation: { installedBy: "host" } };
 }
 
 /** Throws `not_found` as above. */
 export async function agentVersions(from: InventoryOf, visible: Visibility, agentId: string): Promise<AgentVersions> {
-  const installed: readonly KnownAgent[] = await agentRecords(from.store, visible, agentId);
+  const installed: readonly KnownAgent[] = await listedRecords(from.store, visible, agentId);
   const records = installed.length > 0 ? installed : besideOf(from, agentId).map(ofTheHost);
   if (records.length === 0) throw notFound(agentId);
   const active = await from.agents.activeVersions(visible, agentId);
@@ -117,7 +128,7 @@ export async function agentVersions(from: InventoryOf, visible: Visibility, agen
       packName,
       contentHash,
       active: active.includes(version),
-      callable: from.agents.bindingFor(agent, undefined, visible.tenant) !== undefined,
+      callable: isCallable(from.agents, agent, visible.tenant),
       hostWide: place.tenant === HOST_WIDE,
       ...defined({ workspace: place.workspace, evalSuiteRef, signedBy }),
       installedBy,

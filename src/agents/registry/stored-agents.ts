@@ -1,10 +1,11 @@
-import { allDocuments } from "../../engine/shared/all-documents.ts";
-import { defined } from "../../protocol/defined.ts";
+import { allDocuments, sizePages } from "../../engine/shared/all-documents.ts";
+import { serializeFor } from "../../engine/shared/serialize.ts";
+import { pauses } from "../../engine/worker/pauses.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { compareSemver } from "../../protocol/semver.ts";
 import type { Document, Documents } from "../../store/port/documents.ts";
 import { HOST_WIDE } from "../../store/port/store.ts";
-import type { InstalledAgent } from "../agents.ts";
+import type { InstalledAgent, WantedVersions } from "../agents.ts";
 
 /** The place of an installation: every tenant, one tenant, or one workspace of it. */
 export interface Place {
@@ -61,9 +62,19 @@ export interface SeenAgent extends AgentRecord {
  * the workspace counts before that of the tenant and the host. Outside of all workspaces none of theirs counts: a workspace must not
  * decide what the runs of the tenant call.
  */
-export async function versionsOf(store: Documents, visible: Visibility, agentId: string): Promise<InstalledAgent[]> {
+export async function versionsOf(
+  store: Documents,
+  visible: Visibility,
+  agentId: string,
+  wanted?: WantedVersions,
+): Promise<InstalledAgent[]> {
   const { workspace } = visible;
-  const records = await agentRecords(store, visible, agentId, workspace === undefined ? isOfTenant : () => true);
+  const isCallable = workspace === undefined ? isOfTenant : () => true;
+  if (wanted !== undefined && "texts" in wanted) {
+    const records = await listedRecords(store, visible, agentId, isCallable);
+    return records.map(({ agent }) => ({ ...agent, systemPrompt: "" }));
+  }
+  const records = await agentRecords(store, visible, agentId, wanted, isCallable);
   return records.map(({ agent }) => agent);
 }
 
@@ -71,28 +82,92 @@ function isOfTenant({ workspace }: Place): boolean {
   return workspace === undefined;
 }
 
+/** Records of the visible versions, the highest first, each of the nearest place. */
 export async function agentRecords(
   store: Documents,
   visible: Visibility,
   agentId: string,
-  isWanted: (place: Place) => boolean = () => true,
+  wanted?: Exclude<WantedVersions, { readonly texts: false }>,
+  isSeen: (place: Place) => boolean = () => true,
 ): Promise<SeenAgent[]> {
-  const nearest = new Map<string, SeenAgent>();
-  for (const document of (await seen(store, visible, "agent", `${agentId}@`)).filter(isWanted)) {
-    const record = JSON.parse(document.body) as AgentRecord;
-    if (!nearest.has(record.agent.version)) nearest.set(record.agent.version, { ...record, place: placeOf(document) });
+  const version = wanted !== undefined && "version" in wanted ? wanted.version : undefined;
+  const found = await versionKeys(store, visible, agentId, version, isSeen);
+  const records: SeenAgent[] = [];
+  for (const one of wanted !== undefined && "highest" in wanted ? found.slice(0, 1) : found) {
+    const document = await store.readDocument({ tenant: one.place.tenant, kind: "agent", key: one.key });
+    if (document !== undefined) records.push({ ...(JSON.parse(document.body) as AgentRecord), place: one.place });
   }
-  return [...nearest.values()].sort((a, b) => compareSemver(b.agent.version, a.agent.version));
+  return records;
 }
 
-function placeOf({ tenant, workspace }: Document): Place {
-  return { tenant, ...defined({ workspace }) };
+export interface ListedRecord {
+  readonly agent: ListedAgent;
+  readonly installation: Installation;
+  readonly place: Place;
+}
+
+/** The same for lists: prompts of all versions are not in memory at once, and those of one tenant are read one list at a time. */
+export async function listedRecords(
+  store: Documents,
+  visible: Visibility,
+  agentId: string,
+  isSeen: (place: Place) => boolean = () => true,
+): Promise<ListedRecord[]> {
+  return serializeFor(store, `versions of agents of ${visible.tenant}`, async () => {
+    const pause = pauses();
+    const records: ListedRecord[] = [];
+    for (const { key, place } of await versionKeys(store, visible, agentId, undefined, isSeen)) {
+      const document = await store.readDocument({ tenant: place.tenant, kind: "agent", key });
+      if (document === undefined) continue;
+      const { agent, installation } = JSON.parse(document.body) as AgentRecord;
+      records.push({ agent: listed(agent), installation, place });
+      await pause();
+    }
+    return records;
+  });
+}
+
+interface VersionKey {
+  readonly key: string;
+  readonly version: string;
+  readonly place: Place;
+}
+
+/** Keys of the visible versions, the highest first, each of the nearest place. */
+async function versionKeys(
+  store: Documents,
+  visible: Visibility,
+  agentId: string,
+  version: string | undefined,
+  isSeen: (place: Place) => boolean,
+): Promise<VersionKey[]> {
+  const prefix = `${agentId}@${version ?? ""}`;
+  const keysIn = async (tenant: string) => {
+    const found: VersionKey[] = [];
+    for await (const page of sizePages(store, tenant, "agent", { prefix })) {
+      found.push(...page.map(({ key }) => versionKey(tenant, agentId, key)));
+    }
+    return found;
+  };
+  const [own, wide] = await Promise.all([keysIn(visible.tenant), keysIn(HOST_WIDE)]);
+  const nearest = new Map<string, VersionKey>();
+  for (const one of nearestFirst(visible, own, wide, ({ place }) => place.workspace)) {
+    const isWanted = version === undefined || one.version === version;
+    if (isWanted && isSeen(one.place) && !nearest.has(one.version)) nearest.set(one.version, one);
+  }
+  return [...nearest.values()].sort((a, b) => compareSemver(b.version, a.version));
+}
+
+/** What `keyIn` made the key from. */
+function versionKey(tenant: string, agentId: string, key: string): VersionKey {
+  const [version = "", ...workspace] = key.slice(agentId.length + 1).split("/");
+  return { key, version, place: workspace.length === 0 ? { tenant } : { tenant, workspace: workspace.join("/") } };
 }
 
 /** The versions of each agent, the highest first. */
 export async function listedAgents(store: Documents, visible: Visibility): Promise<Map<string, ListedAgent[]>> {
   const nearest = new Map<string, ListedAgent>();
-  for (const { body } of await seen(store, visible, "agent-pack")) {
+  for (const { body } of await packs(store, visible)) {
     for (const agent of (JSON.parse(body) as PackRecord).agents) {
       const ref = `${agent.agentId}@${agent.version}`;
       if (!nearest.has(ref)) nearest.set(ref, agent);
@@ -104,24 +179,24 @@ export async function listedAgents(store: Documents, visible: Visibility): Promi
   return byAgent;
 }
 
-/** The visible records of a kind, the nearest first: of the workspace, of the tenant, of the host. */
-async function seen(
-  store: Documents,
-  visible: Visibility,
-  kind: "agent" | "agent-pack",
-  prefix?: string,
-): Promise<Document[]> {
+/** The visible packs, the nearest first: of the workspace, of the tenant, of the host. */
+async function packs(store: Documents, visible: Visibility): Promise<Document[]> {
   const [own, wide] = await Promise.all([
-    allDocuments(store, visible.tenant, kind, { prefix }, asStored),
-    allDocuments(store, HOST_WIDE, kind, { prefix }, asStored),
+    allDocuments(store, visible.tenant, "agent-pack", {}, (one) => one),
+    allDocuments(store, HOST_WIDE, "agent-pack", {}, (one) => one),
   ]);
-  const ofTenant = own.filter(({ workspace }) => workspace === undefined);
-  const ofWorkspaces = own.filter(({ workspace }) => workspace !== undefined);
-  // Callers who see all workspaces get the tenant's and the host's before that of a workspace.
-  if (visible.workspace === undefined) return [...ofTenant, ...wide, ...ofWorkspaces];
-  return [...ofWorkspaces.filter(({ workspace }) => workspace === visible.workspace), ...ofTenant, ...wide];
+  return nearestFirst(visible, own, wide, ({ workspace }) => workspace);
 }
 
-function asStored(document: Document): Document {
-  return document;
+function nearestFirst<T>(
+  visible: Visibility,
+  own: readonly T[],
+  wide: readonly T[],
+  workspaceOf: (one: T) => string | undefined,
+): T[] {
+  const ofTenant = own.filter((one) => workspaceOf(one) === undefined);
+  const ofWorkspaces = own.filter((one) => workspaceOf(one) !== undefined);
+  // Callers who see all workspaces get the tenant's and the host's before that of a workspace.
+  if (visible.workspace === undefined) return [...ofTenant, ...wide, ...ofWorkspaces];
+  return [...ofWorkspaces.filter((one) => workspaceOf(one) === visible.workspace), ...ofTenant, ...wide];
 }

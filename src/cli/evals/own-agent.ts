@@ -89,7 +89,8 @@ function agentNamed(agentId: string, version: string, content: object): Installe
 export function withOwnAgent(agents: Agents, { agent, binding }: BoundAgent): Agents {
   return {
     ...agents,
-    versionsOf: async (visible, agentId) => (agentId === agent.agentId ? [agent] : agents.versionsOf(visible, agentId)),
+    versionsOf: async (visible, agentId, wanted) =>
+      agentId === agent.agentId ? [agent] : agents.versionsOf(visible, agentId, wanted),
     activeVersions: async (visible, agentId) =>
       agentId === agent.agentId ? [] : agents.activeVersions(visible, agentId),
     unnamedVersions: async (visible, agentId) =>

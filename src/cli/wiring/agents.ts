@@ -117,7 +117,7 @@ function installedAgents(
 ): Agents {
   return {
     ...fixed,
-    versionsOf: (visible, agentId) => versionsOf(store, visible, agentId),
+    versionsOf: (visible, agentId, wanted) => versionsOf(store, visible, agentId, wanted),
     activeVersions: (visible, agentId) => activeVersions(store, visible, agentId, fixed),
     unnamedVersions: (visible, agentId) => unnamedVersions(store, visible, agentId, fixed),
     isPromoted: (visible, agent) => isPromoted(store, visible, agent, fixed),

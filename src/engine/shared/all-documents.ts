@@ -32,8 +32,7 @@ export async function* eachDocument(
   { prefix }: { readonly prefix?: string | undefined },
 ): AsyncGenerator<Document, void> {
   const pause = pauses();
-  for (let after: string | undefined; ; ) {
-    const sizes = await store.documentSizes(tenant, kind, { limit: KEYS_AT_ONCE, ...defined({ prefix, after }) });
+  for await (const sizes of sizePages(store, tenant, kind, { prefix })) {
     for (const keys of fitting(sizes)) {
       const documents = new Map((await store.readDocuments(tenant, kind, keys)).map((one) => [one.key, one]));
       for (const key of keys) {
@@ -42,8 +41,21 @@ export async function* eachDocument(
         await pause();
       }
     }
-    if (sizes.length < KEYS_AT_ONCE) return;
-    after = sizes.at(-1)?.key;
+  }
+}
+
+/** Keys and sizes of the same, a page at a time. */
+export async function* sizePages(
+  store: Pick<Documents, "documentSizes">,
+  tenant: string,
+  kind: DocumentKind,
+  { prefix }: { readonly prefix?: string | undefined },
+): AsyncGenerator<DocumentSize[], void> {
+  for (let after: string | undefined; ; ) {
+    const page = await store.documentSizes(tenant, kind, { limit: KEYS_AT_ONCE, ...defined({ prefix, after }) });
+    yield page;
+    if (page.length < KEYS_AT_ONCE) return;
+    after = page.at(-1)?.key;
   }
 }
 

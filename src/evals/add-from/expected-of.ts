@@ -1,4 +1,4 @@
-import type { Agents } from "../../agents/agents.ts";
+import type { Agents, InstalledAgent } from "../../agents/agents.ts";
 import { compileSchema } from "../../engine/schemas/decide/json-schema.ts";
 import { checked } from "../../engine/schemas/schema-checks.ts";
 import { parsedJson } from "../../formats/json/check-json.ts";
@@ -40,6 +40,18 @@ function isBranch(value: unknown): boolean {
   return typeof value === "object" && value !== null;
 }
 
+/** The version that was recorded, else the highest one. */
+async function versionOrHighest(
+  agents: Pick<Agents, "versionsOf"> | undefined,
+  visible: Visibility,
+  agentId: string,
+  version: string | undefined,
+): Promise<InstalledAgent | undefined> {
+  const same = version === undefined ? [] : ((await agents?.versionsOf(visible, agentId, { version })) ?? []);
+  const recorded = same.find((one) => one.version === version);
+  return recorded ?? (await agents?.versionsOf(visible, agentId, { highest: true }))?.[0];
+}
+
 /**
  * Throws `validation_error` where the input or the answer does not fit the agent's schemas: the task would keep the whole suite
  * from being run, or always fail. Agents that are not installed are not checked.
@@ -50,8 +62,7 @@ export async function requireFit(
   { agentId, agentVersion, input }: RecordedCase,
   { match, answer }: Expectation,
 ): Promise<void> {
-  const versions = agentId === undefined ? [] : ((await agents?.versionsOf(visible, agentId)) ?? []);
-  const agent = versions.find(({ version }) => version === agentVersion) ?? versions[0];
+  const agent = agentId === undefined ? undefined : await versionOrHighest(agents, visible, agentId, agentVersion);
   if (agent === undefined) return;
   const { taskSchema, returnSchema } = agent;
   if (taskSchema !== undefined) {

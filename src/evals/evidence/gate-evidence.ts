@@ -49,7 +49,7 @@ async function subjectOf({ host, agents }: Needs, { visible, required, named }: 
   const agentId = required.agentId ?? plan?.agentId ?? "one that the gate names";
   const version =
     required.agentVersion ?? named.agentVersion ?? plan?.resolvedAgentVersion ?? "one that the gate or its run names";
-  const installed = (await agents.versionsOf(visible, agentId)).find((one) => one.version === version);
+  const installed = (await agents.versionsOf(visible, agentId, { version })).find((one) => one.version === version);
   return {
     agentId,
     version,

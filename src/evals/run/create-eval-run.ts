@@ -138,7 +138,7 @@ async function agentOf(
   const named = agentVersion === undefined ? {} : { version: agentVersion };
   const found = await versionFor(agents, caller, { agentId, ...named });
   if (found !== undefined) return found;
-  const versions = await agents.versionsOf(caller, agentId);
+  const versions = await agents.versionsOf(caller, agentId, { highest: true });
   const what =
     versions.length === 0
       ? "agent"

@@ -129,7 +129,7 @@ export async function resumeCheck(
   if (info.sha256 !== plan.suiteSha256) {
     return { code: "eval_suite_changed", message: `Suite ${ref} is not the one the evaluation was started with.` };
   }
-  const versions = await services.agents.versionsOf(owner, plan.agentId);
+  const versions = await services.agents.versionsOf(owner, plan.agentId, { version: plan.resolvedAgentVersion });
   const agent = versions.find(({ version }) => version === plan.resolvedAgentVersion);
   if (agent === undefined || agent.contentHash !== plan.agentHash) {
     const message = `Agent ${plan.agentId}@${plan.resolvedAgentVersion} is not installed as it was when the evaluation was started.`;
