@@ -8,8 +8,8 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { evalPlanOf } from "../run/eval-plan.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS } from "../suite/load-suite.ts";
 import { listSuites, recordOf } from "../suite/stored-suite.ts";
-import { parseSuiteRef } from "../suite/suite-ref.ts";
-import { readSuite } from "../suite/suite-store.ts";
+import { parseSuiteRef, refText } from "../suite/suite-ref.ts";
+import { suiteText as keptText, readSuite } from "../suite/suite-store.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 
 /** The suite that a task is added to. */
@@ -52,7 +52,7 @@ export async function targetSuiteFor(
   const ref = suite ?? evalPlanOf(run)?.suiteId ?? (await suiteFor(host, caller.tenant, agentId));
   const found = await readSuite(host, caller.tenant, ref);
   const highest = parseSuiteRef(ref).version === undefined;
-  return { type: "kept", suite: found.suite, text: found.text, highest };
+  return { type: "kept", suite: found.suite, text: await keptText(host, caller.tenant, refText(found.info)), highest };
 }
 
 export async function highestVersion(host: Pick<Host, "store">, tenant: string, suiteId: string) {

@@ -9,7 +9,7 @@ import { calibrationReport } from "../../statistics/calibration.ts";
 import { overspentText } from "../run/budget.ts";
 import type { EvalServices } from "../run/eval-run.ts";
 import { plannedRef } from "../suite/suite-ref.ts";
-import { readSuite } from "../suite/suite-store.ts";
+import { readSuite, withSuiteRoom } from "../suite/suite-store.ts";
 import { allCertificates, certificateDocument, certificateOf } from "./certificate.ts";
 import { CALIBRATION_NODE_TYPE, CalibrationPlan } from "./create-calibration.ts";
 import { type GatheredGold, gatherGold } from "./gather-gold.ts";
@@ -33,13 +33,20 @@ export function calibrationNode(host: Needs, services: () => EvalServices): Effe
   };
 }
 
-async function calibrate(
+async function calibrate(host: Needs, services: EvalServices, context: EffectContext): Promise<NodeOutcome> {
+  const { run, signal } = context;
+  const plan = parse(CalibrationPlan, run.variables["plan"], "plan");
+  const work = () => calibratePlan(host, services, context, plan);
+  return withSuiteRoom(host, run.owner.tenant, plannedRef(plan), signal, work);
+}
+
+async function calibratePlan(
   host: Needs,
   { judge, importedGold }: EvalServices,
   context: EffectContext,
+  plan: CalibrationPlan,
 ): Promise<NodeOutcome> {
   const { run, signal } = context;
-  const plan = parse(CalibrationPlan, run.variables["plan"], "plan");
   const issued = await issuedBefore(host, context, plan);
   if (issued !== undefined) return certified(issued);
   const ref = plannedRef(plan);

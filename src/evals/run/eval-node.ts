@@ -8,7 +8,7 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { parse, Type } from "../../protocol/schema.ts";
 import type { Store } from "../../store/port/store.ts";
 import { plannedRef } from "../suite/suite-ref.ts";
-import { readSuite } from "../suite/suite-store.ts";
+import { readSuite, withSuiteRoom } from "../suite/suite-store.ts";
 import { baselineTasks } from "./baseline.ts";
 import { overspentText } from "./budget.ts";
 import { tasksOfModes } from "./chosen-modes.ts";
@@ -34,8 +34,19 @@ export function evalNode(host: Needs, services: () => EvalServices): EffectNodeT
 }
 
 async function evaluate(host: Needs, services: EvalServices, context: EffectContext): Promise<NodeOutcome> {
-  const { run } = context;
+  const { run, signal } = context;
   const plan = parse(EvalPlan, run.variables["plan"], "plan");
+  const work = () => evaluatePlan(host, services, context, plan);
+  return withSuiteRoom(host, run.owner.tenant, plannedRef(plan), signal, work);
+}
+
+async function evaluatePlan(
+  host: Needs,
+  services: EvalServices,
+  context: EffectContext,
+  plan: EvalPlan,
+): Promise<NodeOutcome> {
+  const { run } = context;
   const prepared = await prepare(host, services, context, plan);
   if ("code" in prepared) return { type: "failed", error: { ...prepared, retryable: false } };
   const planned = new Set(plan.taskIds);

@@ -1,6 +1,7 @@
 import type { PackSuites } from "../../agents/packs/check-pack.ts";
 import { auditDraft, refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
+import { serializeFor } from "../../engine/shared/serialize.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { type AuditDraft, HOST_TENANT } from "../../protocol/audit/audit.ts";
 import { defined } from "../../protocol/defined.ts";
@@ -14,6 +15,7 @@ import { HOST_WIDE } from "../../store/port/store.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "./load-suite.ts";
 import { currentSuite, infoKey, infoOf, recordOf, textKey } from "./stored-suite.ts";
 import { parseSuiteRef, refText } from "./suite-ref.ts";
+import { suiteRoom } from "./suite-room.ts";
 
 export interface PutSuite {
   readonly caller: Caller;
@@ -136,22 +138,92 @@ export async function keepHostWide(host: Pick<Host, "store" | "nowMs">, loaded: 
 
 export interface FoundSuite {
   readonly info: SuiteInfo;
+  /** Shared by all that read it at the same time. */
   readonly suite: AgentEvalSuite;
-  /** The author's own. */
-  readonly text: string;
 }
+
+type Reads = Pick<Host, "store">;
 
 /**
  * Reads a suite by `id@version`, or `id` for the highest version. Throws `not_found` for a missing suite and for one of another
- * tenant alike.
+ * tenant alike. A suite may be megabytes: it is parsed once for all that use it, and suites of one tenant are read one after the other.
  */
-export async function readSuite({ store }: Pick<Host, "store">, tenant: string, ref: string): Promise<FoundSuite> {
-  const found = await recordOf(store, tenant, parseSuiteRef(ref));
-  const from = found?.hostWide === true ? HOST_WIDE : tenant;
-  const text = found && (await store.readDocument({ tenant: from, kind: "suite", key: textKey(refText(found)) }));
-  if (found === undefined || text === undefined) throw new AppError("not_found", { what: "suite", suite: ref });
-  // Stored suites were checked, and do not change.
-  return { info: found, suite: JSON.parse(text.body) as AgentEvalSuite, text: text.body };
+export async function readSuite({ store }: Reads, tenant: string, ref: string): Promise<FoundSuite> {
+  const info = await recordOf(store, tenant, parseSuiteRef(ref));
+  if (info === undefined) throw missing(ref);
+  const inUse = suitesInUse(store);
+  const known = inUse.get(keyOf(info, tenant))?.deref();
+  if (known !== undefined) return { info, suite: known };
+  return serializeFor(store, `suites of ${tenant}`, async () => {
+    // Both at once: a draft may be replaced meanwhile.
+    const { info: found, text } = await stored(store, tenant, info, ref);
+    const key = keyOf(found, tenant);
+    // Stored suites were checked, and do not change.
+    const suite = inUse.get(key)?.deref() ?? (JSON.parse(text) as AgentEvalSuite);
+    for (const [other, one] of inUse) if (one.deref() === undefined) inUse.delete(other);
+    inUse.set(key, new WeakRef(suite));
+    return { info: found, suite };
+  });
+}
+
+/** The text of a suite, as its author wrote it. Throws `not_found` as above. */
+export async function suiteText({ store }: Reads, tenant: string, ref: string): Promise<string> {
+  const info = await recordOf(store, tenant, parseSuiteRef(ref));
+  if (info === undefined) throw missing(ref);
+  return (await stored(store, tenant, info, ref)).text;
+}
+
+/** Work that keeps a suite until it ends, once there is room for it. Rejects once the signal is aborted. */
+export async function withSuiteRoom<T>(
+  host: Reads,
+  tenant: string,
+  ref: string,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  const release = await suiteRoom().hold(tenant, ref, await suiteBytes(host, tenant, ref), signal);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+/** The bytes of the text of a suite; 0 where there is none. */
+async function suiteBytes({ store }: Reads, tenant: string, ref: string): Promise<number> {
+  const info = await recordOf(store, tenant, parseSuiteRef(ref));
+  if (info === undefined) return 0;
+  const key = textKey(refText(info));
+  const [found] = await store.documentSizes(placeOf(info, tenant), "suite", { prefix: key, limit: 1 });
+  return found?.key === key ? found.bytes : 0;
+}
+
+async function stored(store: Documents, tenant: string, info: SuiteInfo, ref: string) {
+  const keys = [infoKey(refText(info)), textKey(refText(info))];
+  const found = await store.readDocuments(placeOf(info, tenant), "suite", keys);
+  const [record, text] = keys.map((key) => found.find((one) => one.key === key));
+  if (record === undefined || text === undefined) throw missing(ref);
+  return { info: infoOf(JSON.parse(record.body) as SuiteRecord, record.tenant), text: text.body };
+}
+
+function placeOf({ hostWide }: SuiteInfo, tenant: string): string {
+  return hostWide ? HOST_WIDE : tenant;
+}
+
+function keyOf(info: SuiteInfo, tenant: string): string {
+  return JSON.stringify([placeOf(info, tenant), refText(info), info.sha256]);
+}
+
+function missing(ref: string): AppError {
+  return new AppError("not_found", { what: "suite", suite: ref });
+}
+
+const IN_USE = new WeakMap<object, Map<string, WeakRef<AgentEvalSuite>>>();
+
+function suitesInUse(store: object): Map<string, WeakRef<AgentEvalSuite>> {
+  const known = IN_USE.get(store) ?? new Map<string, WeakRef<AgentEvalSuite>>();
+  IN_USE.set(store, known);
+  return known;
 }
 
 /** Suites of packs are suites like any other. */

@@ -3,7 +3,7 @@ import { addFromRun } from "../../evals/add-from/add-from-run.ts";
 import { listTaskLinks } from "../../evals/add-from/task-links.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";
 import { listSuites } from "../../evals/suite/stored-suite.ts";
-import { putSuite, readSuite } from "../../evals/suite/suite-store.ts";
+import { putSuite, suiteText } from "../../evals/suite/suite-store.ts";
 import { EVAL_OPERATIONS } from "../../protocol/evals/operations.ts";
 import type { SUITE_OPERATIONS } from "../../protocol/evals/suite-operations.ts";
 import { type HandlersOf, recordedReply } from "../pipeline/handler.ts";
@@ -19,7 +19,7 @@ export function suiteRoutes(
       createdOrFound(await putSuite(host, { caller, ref: params.suiteRef, bytes })),
     // The author's text: readers get the text that was reviewed.
     getSuite: async ({ host, caller, params }) => {
-      const { text } = await readSuite(host, caller.tenant, params.suiteRef);
+      const text = await suiteText(host, caller.tenant, params.suiteRef);
       return { status: 200, raw: text, contentType: "application/json" };
     },
     addTaskFromRun: (context) =>
