@@ -34,7 +34,8 @@ async function take(host: Host, command: ImportTape): Promise<ImportTapeResponse
   const { tenant, workspace } = caller;
   const incoming = await incomingTape(host.scrubber, request.tape, request.name);
   const known = await host.store.listTapes(caller, { digest: incoming.digest, limit: KNOWN_MAX });
-  const same = known.find((tape) => tape.workspace === workspace);
+  const found = known.find((tape) => tape.workspace === workspace);
+  const same = found && (await host.store.readTape(caller, found.runId));
   if (same !== undefined) return asBefore(host, command, incoming, same);
 
   const nowMs = host.nowMs();

@@ -23,6 +23,19 @@ test("a tape of many small records is refused by their number, as all are writte
   await expect(refused).rejects.toMatchObject({ code: "tape_too_long" });
 });
 
+test("a header that is too long is refused before anything of the tape is parsed", async () => {
+  const tape = (argument: string) => tapeText({ ...aTape(), header: { ...aTape().header, argv: [argument] } });
+  const parse = vi.spyOn(JSON, "parse");
+  const refused = incomingTape(plain, tape("x".repeat(65_536)), undefined);
+  await expect(refused).rejects.toMatchObject({
+    code: "tape_unreadable",
+    details: { code: "tape_header_too_long", line: 1 },
+  });
+  expect(parse).not.toHaveBeenCalled();
+  parse.mockRestore();
+  expect((await incomingTape(plain, tape("x".repeat(65_000)), undefined)).payloads).toEqual([]);
+});
+
 describe("a line of a tape", () => {
   const [header = "", record = ""] = tapeText(aTape({ kind: "file_delete", path: "a" })).split("\n");
   const tapeWith = (json: string) => `${header}\n\n${record.slice(0, -1)},"unknown":${json}}\n`;

@@ -7,13 +7,15 @@ import { TapeScrubber } from "../../formats/tapes/scrub.ts";
 import { printTapeHeader, type RecordPayload, recordToPayload, referencedBodies } from "../../formats/tapes/tape.ts";
 import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { HEADER_CHARACTERS_MAX } from "../../store/port/tapes.ts";
 import { jsonBytes } from "../runs/run-size.ts";
 import { isLong, LONG_TEXT, scrubbedTexts } from "../secrets/scrub-in-turns.ts";
 import { lineExcess } from "./line-limits.ts";
 import { Turns } from "./turns.ts";
 
-/** SideWrites the codes of the reader of tapes: a line that only a server refuses. */
+/** Beside the codes of the reader of tapes: lines that only a server refuses. */
 const TOO_DENSE = "tape_line_too_dense";
+const HEADER_TOO_LONG = "tape_header_too_long";
 
 /** A tape as it will be kept, and the digest of what came. */
 export interface IncomingTape {
@@ -33,13 +35,17 @@ const LONGEST_TAPE = 64_000_000;
 /** What an event counts beside its payload. It adds some 250 characters; a row costs as much to write as a thousand, and all are written in one go. */
 const ENVELOPE_CHARACTERS = 1_000;
 
-/** Reads the text of a tape. Throws `tape_unreadable` where no reader of tapes could take it or a line is too dense, and `tape_too_long`. */
+/**
+ * Reads the text of a tape. Throws `tape_unreadable` where no reader of tapes could take it, its header is too long or a line is too dense,
+ * and `tape_too_long`.
+ */
 export async function incomingTape(
   scrubber: Pick<Scrubber, "scrubText" | "scrubLong">,
   text: string,
   givenName: string | undefined,
   charactersMax = LONGEST_TAPE,
 ): Promise<IncomingTape> {
+  requireShortHeader(text);
   const long = await longTexts(scrubber, text);
   const cleaning = new TapeScrubber((one) => long.get(one) ?? scrubber.scrubText(one));
   const name = givenName === undefined ? {} : { name: cleaning.text(givenName) };
@@ -92,6 +98,13 @@ async function longTexts(
     start = end + 1;
   }
   return scrubbedTexts(scrubber, texts);
+}
+
+function requireShortHeader(tape: string): void {
+  const feed = tape.indexOf("\n");
+  if ((feed < 0 ? tape.length : feed) <= HEADER_CHARACTERS_MAX) return;
+  const message = `the header has more than ${HEADER_CHARACTERS_MAX} characters`;
+  throw new AppError("tape_unreadable", { code: HEADER_TOO_LONG, line: 1, message });
 }
 
 function requireSparse(line: string, number: number): void {

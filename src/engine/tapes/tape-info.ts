@@ -5,7 +5,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { TapeDetails, TapeInfo, TapeListQuery, TapePage } from "../../protocol/tapes/api.ts";
-import type { StoredTape } from "../../store/port/tapes.ts";
+import { HEADER_CHARACTERS_MAX, type StoredTape, type TapeOutline } from "../../store/port/tapes.ts";
 import type { Host } from "../host.ts";
 
 type Reading = Pick<Host, "store">;
@@ -34,7 +34,7 @@ export async function visibleTape({ store }: Reading, visible: Visibility, runId
 export async function tapeDetails(host: Reading, visible: Visibility, runId: string): Promise<TapeDetails> {
   const tape = await visibleTape(host, visible, runId);
   const missing = await missingBodies(host, visible, tape);
-  return { ...infoOf(tape), bodies: { referenced: tape.bodies.length, missing } };
+  return { ...infoOf({ ...tape, headerStart: tape.header }), bodies: { referenced: tape.bodies.length, missing } };
 }
 
 export async function missingBodies({ store }: Reading, visible: Visibility, tape: StoredTape): Promise<string[]> {
@@ -43,9 +43,9 @@ export async function missingBodies({ store }: Reading, visible: Visibility, tap
   return tape.bodies.filter((hash) => !here.has(hash));
 }
 
-function infoOf(tape: StoredTape): TapeInfo {
+function infoOf(tape: TapeOutline): TapeInfo {
   const { runId, digest, name, records, importedBy, importedAtMs } = tape;
-  const { harn_version, script_path } = headerOf(tape);
+  const { harn_version = "unknown", script_path = null } = headerOf(tape) ?? {};
   return {
     runId,
     digest,
@@ -58,8 +58,11 @@ function infoOf(tape: StoredTape): TapeInfo {
   };
 }
 
-function headerOf({ runId, header }: StoredTape): TapeHeader {
-  const line = readTapeLine(readJson(header));
+/** The header without its arguments, which come last and may be long. Undefined where the start does not hold the rest. */
+function headerOf({ runId, headerStart }: TapeOutline): TapeHeader | undefined {
+  const end = headerStart.indexOf(',"argv":');
+  if (end < 0 && headerStart.length >= HEADER_CHARACTERS_MAX) return undefined;
+  const line = readTapeLine(readJson(end < 0 ? headerStart : `${headerStart.slice(0, end)}}`));
   if (line.type !== "header") throw new Error(`the tape of run ${runId} has no header`);
   return line.header;
 }

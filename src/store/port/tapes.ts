@@ -8,7 +8,7 @@ export interface Tapes {
   /** The tape that a run was imported from; undefined when there is none, or the caller cannot see it. */
   readTape(visible: Visibility, runId: string): Promise<StoredTape | undefined>;
   /** Runs that came from tapes with this digest, or all, newest first; `before` is the id of the last one of the page before. */
-  listTapes(visible: Visibility, query: TapeQuery): Promise<StoredTape[]>;
+  listTapes(visible: Visibility, query: TapeQuery): Promise<TapeOutline[]>;
   /** The sidecar as it was last pushed to a run, whatever run that is. */
   readSidecar(visible: Visibility, runId: string): Promise<StoredSidecar | undefined>;
   /** Hashes of the bodies of a run that are here, sorted; each is an artifact of that name and of `TAPE_BODY`. */
@@ -37,6 +37,15 @@ export interface StoredTape {
   readonly importedBy: string;
   readonly importedAtMs: number;
 }
+
+/** What lists show of a tape: there may be hundreds of thousands of bodies. */
+export interface TapeOutline extends Omit<StoredTape, "header" | "bodies"> {
+  /** At most `HEADER_CHARACTERS_MAX` characters: headers had no limit once. */
+  readonly headerStart: string;
+}
+
+/** The longest header line that a tape may have to be imported. */
+export const HEADER_CHARACTERS_MAX = 65_536;
 
 export interface StoredSidecar {
   readonly runId: string;

@@ -1,6 +1,13 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
-import { type StoredSidecar, type StoredTape, TAPE_BODY, type TapeQuery } from "../port/tapes.ts";
+import {
+  HEADER_CHARACTERS_MAX,
+  type StoredSidecar,
+  type StoredTape,
+  TAPE_BODY,
+  type TapeOutline,
+  type TapeQuery,
+} from "../port/tapes.ts";
 import type { Tables } from "../schema/tables.ts";
 import { tapeSidecars, tapes } from "../schema/tapes.ts";
 import { visibleTo } from "./conditions.ts";
@@ -10,23 +17,28 @@ export async function readTape(
   visible: Visibility,
   runId: string,
 ): Promise<StoredTape | undefined> {
-  const row = await visibleTapes(db, visible).where("run_id", "=", runId).executeTakeFirst();
+  const row = await visibleTapes(db, visible).selectAll().where("run_id", "=", runId).executeTakeFirst();
   return row && tapes.toRecord(row);
 }
 
-export async function listTapes(db: Kysely<Tables>, visible: Visibility, query: TapeQuery): Promise<StoredTape[]> {
+export async function listTapes(db: Kysely<Tables>, visible: Visibility, query: TapeQuery): Promise<TapeOutline[]> {
   const { digest, before, limit } = query;
   const rows = await visibleTapes(db, visible)
+    .select(["run_id", "tenant", "workspace", "digest", "name", "records", "imported_by", "imported_at"])
+    .select(sql<string>`substr(header, 1, ${sql.lit(HEADER_CHARACTERS_MAX)})`.as("header"))
     .$if(digest !== undefined, (tapes) => tapes.where("digest", "=", digest ?? ""))
     .$if(before !== undefined, (tapes) => tapes.where("run_id", "<", before ?? ""))
     .orderBy("run_id", "desc")
     .limit(limit)
     .execute();
-  return rows.map(tapes.toRecord);
+  return rows.map((row) => {
+    const { header: headerStart, bodies: _, ...outline } = tapes.toRecord({ ...row, bodies: "[]" });
+    return { ...outline, headerStart };
+  });
 }
 
 function visibleTapes(db: Kysely<Tables>, visible: Visibility) {
-  return db.selectFrom("tapes").selectAll().where(visibleTo(visible));
+  return db.selectFrom("tapes").where(visibleTo(visible));
 }
 
 /** Tapes are visible to the callers who can see their run. */

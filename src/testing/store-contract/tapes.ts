@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { Store } from "../../store/port/store.ts";
-import { type StoredTape, TAPE_BODY } from "../../store/port/tapes.ts";
+import { HEADER_CHARACTERS_MAX, type StoredTape, TAPE_BODY, type TapeOutline } from "../../store/port/tapes.ts";
 import * as build from "../builders.ts";
 import { importing, pushing, sidecarOf, tapeOf } from "../tape-builders.ts";
 import { deletionOf } from "./deletion.ts";
@@ -23,7 +23,11 @@ async function imported(store: Store, start: build.StartedRun, more: Partial<Sto
   return { run: built.run, tape };
 }
 
-const idsOf = (tapes: readonly StoredTape[]) => tapes.map(({ runId }) => runId);
+const idsOf = (tapes: readonly TapeOutline[]) => tapes.map(({ runId }) => runId);
+
+function outlineOf({ header, bodies: _, ...tape }: StoredTape): TapeOutline {
+  return { ...tape, headerStart: header.slice(0, HEADER_CHARACTERS_MAX) };
+}
 
 export function tapes(subject: Subject): void {
   describe("a tape", () => {
@@ -76,8 +80,18 @@ export function tapes(subject: Subject): void {
       expect(idsOf(await store.listTapes({ tenant }, { limit: 3, before }))).toEqual(newest.slice(3));
       const [, second] = made;
       expect(await store.listTapes({ tenant }, { limit: 9, digest: second?.tape.digest ?? "" })).toEqual([
-        second?.tape,
+        second && outlineOf(second.tape),
       ]);
+    });
+
+    test("is listed without its bodies and with the start of its header, however long that is", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const header = `{"type":"header","version":1,"harn_version":"0.8","argv":["${"é".repeat(HEADER_CHARACTERS_MAX)}"]}`;
+      const { tape } = await imported(store, { tenant }, { header, bodies: ["ab"] });
+      const [listed] = await store.listTapes({ tenant }, { limit: 9 });
+      expect(listed).toEqual(outlineOf(tape));
+      expect(listed?.headerStart).toHaveLength(HEADER_CHARACTERS_MAX);
     });
 
     test("knows which of its bodies are here", async () => {
@@ -102,7 +116,7 @@ export function tapes(subject: Subject): void {
       await accept(store, { tenant, deletions: [deletionOf(run)] });
       expect(await store.readTape({ tenant }, run.runId)).toBeUndefined();
       expect(await store.readSidecar({ tenant }, run.runId)).toBeUndefined();
-      expect(await store.listTapes({ tenant }, { limit: 9 })).toEqual([kept.tape]);
+      expect(await store.listTapes({ tenant }, { limit: 9 })).toEqual([outlineOf(kept.tape)]);
       expect(await store.readSidecar({ tenant }, kept.run.runId)).toEqual(sidecarOf(kept.run, 1));
       await imported(store, { tenant }, { digest: tape.digest });
     });
