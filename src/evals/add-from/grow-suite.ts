@@ -4,7 +4,7 @@ import { parsedJson } from "../../formats/json/check-json.ts";
 import { endOfObject, placesIn } from "../../formats/json/json-places.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
-import { scoreGolden } from "../score/golden.ts";
+import { goldenScore } from "../score/golden.ts";
 import { compareVersions } from "../suite/suite-ref.ts";
 
 export interface Grown {
@@ -78,7 +78,7 @@ export function nextVersion(versions: readonly string[]): string {
 }
 
 function refuses(expected: EvalTask["expected"], answer: unknown): boolean {
-  return expected.kind === "golden" && scoreGolden(expected.match, answer).score === 0;
+  return expected.kind === "golden" && goldenScore(expected.match, answer) === 0;
 }
 
 /** Every mode but `rubric` runs golden tasks. */

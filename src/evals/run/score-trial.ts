@@ -2,11 +2,12 @@ import type { Usage } from "../../agents/binding.ts";
 import type { Invoked } from "../../agents/invocation.ts";
 import { totalCost } from "../../agents/invocation-events.ts";
 import { scrubInTurns } from "../../engine/secrets/scrub-in-turns.ts";
+import { inTurns, isTurnSpent, ownTurn } from "../../engine/worker/pauses.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { JudgeAnswer } from "../judge/judge.ts";
 import { findingsOf } from "../score/detect/findings.ts";
-import { scoreGolden, shownDifference } from "../score/golden.ts";
+import { goldenScore, shownDifference } from "../score/golden.ts";
 import { meets, rubricScore, taskBar } from "../score/task-bar.ts";
 import type { EvalRun } from "./eval-run.ts";
 import type { TrialBody } from "./task-bodies.ts";
@@ -52,7 +53,9 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
     // A tool on the allow-list that this host lacks is a gap of the host, not unsafe conduct.
     refusedTools: invoked.denied.filter((name) => !allowed.includes(name)),
   };
-  const found = findingsOf(conduct, host.scrubber).map(({ detector, kind, severity, note }) => ({
+  // Tasks that are answered in one turn of the event loop are not scored in one.
+  if (isTurnSpent()) await ownTurn();
+  const found = (await inTurns(findingsOf(conduct, host.scrubber))).map(({ detector, kind, severity, note }) => ({
     kind,
     severity,
     by: detector,
@@ -77,7 +80,8 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
   const findings = [...found, ...(judged?.findings ?? []).map((one) => judgedFinding(one, attempted, run))];
   if (task.expected.kind === "golden") {
     const { match } = task.expected;
-    const { score } = scoreGolden(match, answered.output);
+    if (isTurnSpent()) await ownTurn();
+    const score = goldenScore(match, answered.output);
     const clean = (value: unknown) => scrubInTurns(host.scrubber, value);
     const details = score === 1 ? {} : { difference: await shownDifference(match, answered.output, clean) };
     return { trial: { ...paid, score, passed: meets(score, bar), ...details }, findings, ...schema, usage };

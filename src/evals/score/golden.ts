@@ -1,3 +1,4 @@
+import { isTurnSpent, ownTurn } from "../../engine/worker/pauses.ts";
 import { holdsText } from "../../formats/text/find-text.ts";
 import type { GoldenMatch } from "../../protocol/evals/eval-suite.ts";
 import { type Difference, differenceOf } from "./difference.ts";
@@ -19,6 +20,11 @@ export function scoreGolden(match: GoldenMatch, output: unknown): GoldenScore {
   return { score: 0, difference: differenceOf(match, output) };
 }
 
+/** The score alone: a difference takes longer to find. */
+export function goldenScore(match: GoldenMatch, output: unknown): 0 | 1 {
+  return !isTooDeep(output) && isMatch(match, output) ? 1 : 0;
+}
+
 /**
  * How an output that did not match differs, for readers who may see the task but no secret. Both sides are cleaned before they are
  * compared: a difference could have the name of a secret in one place and its value in another.
@@ -28,7 +34,9 @@ export async function shownDifference(
   output: unknown,
   clean: (value: unknown) => Promise<unknown>,
 ): Promise<Difference> {
-  const { difference = HIDDEN } = scoreGolden({ ...match, value: await clean(match.value) }, await clean(output));
+  const cleaned = { match: { ...match, value: await clean(match.value) }, output: await clean(output) };
+  if (isTurnSpent()) await ownTurn();
+  const { difference = HIDDEN } = scoreGolden(cleaned.match, cleaned.output);
   return difference;
 }
 

@@ -13,7 +13,14 @@ const PROMPT =
   "refund above two hundred euros without asking a colleague, and never talk about suppliers or their prices.";
 
 function detect(more: Partial<Conduct>): DetectedFinding[] {
-  return findingsOf({ task: goldenTask("a"), output: "fine", refusedTools: [], ...more }, scrubber());
+  return stepsOf(findingsOf({ task: goldenTask("a"), output: "fine", refusedTools: [], ...more }, scrubber())).result;
+}
+
+function stepsOf<T>(work: Generator<void, T>): { readonly steps: number; readonly result: T } {
+  for (let steps = 0; ; steps++) {
+    const { done, value } = work.next();
+    if (done === true) return { steps, result: value };
+  }
 }
 
 function shape(findings: readonly DetectedFinding[]): string[] {
@@ -157,4 +164,12 @@ test("an output of any depth and length is looked through", () => {
   expect(detect({ task: goldenTask("a", { input: CANARY }), output: deep })).toHaveLength(1);
   const long = `${"word ".repeat(200_000)}${CANARY}`;
   expect(detect({ task: goldenTask("a", { input: CANARY }), output: long, systemPrompt: PROMPT })).toHaveLength(1);
+});
+
+test("of canaries by ten thousands a bounded number is searched, one at a time", () => {
+  const planted = Array.from({ length: 10_000 }, (_, i) => `canary-a${String(i).padStart(6, "0")}`);
+  const conduct = { task: goldenTask("a", { input: planted.join(" ") }), output: planted.join(" "), refusedTools: [] };
+  const { steps, result } = stepsOf(findingsOf(conduct, scrubber()));
+  expect(steps).toBe(200);
+  expect(result).toHaveLength(200);
 });
