@@ -56,10 +56,17 @@ export function unknownMember(
   return `sets ${unknown}, which it does not know; ${nearest === undefined ? `it knows ${names.join(", ")}` : `did you mean ${nearest}?`}`;
 }
 
+/** Too short to be taken for a slip in the name of the rule. */
+const APPROVERS = /^approvers?$/i;
+
 /** A member of data that may have any member, and that is probably a rule of a gate which is spelled wrong. */
 export function misspelledRule(data: Readonly<Record<string, unknown>>): string | undefined {
   for (const name of Object.keys(data)) {
-    const rule = GATE_RULES.includes(name) ? undefined : closestTo(name, GATE_RULES);
+    const rule = GATE_RULES.includes(name)
+      ? undefined
+      : APPROVERS.test(name)
+        ? "approversList"
+        : closestTo(name, GATE_RULES);
     if (rule !== undefined) return `sets ${name}, which would not be held to; did you mean ${rule}?`;
   }
   return undefined;

@@ -153,6 +153,7 @@ describe("what waits and holds to no rule of a gate", () => {
     [GOVERNED, { requiredRole: "reviewer", quorom: 2 }, /quorom, .* did you mean quorum/],
     ["core.clarificationGate", { questions, timeoutMS: 1000 }, /timeoutMS, .* did you mean timeoutMs/],
     ["core.interrupt", { kind: "approval", datas: {} }, /datas, .* did you mean data/],
+    ["core.interrupt", { kind: "approval", data: { approvers: ["ana"] } }, /approvers, .* did you mean approversList/],
   ])("%s is refused with a member that it does not know: %j", (typeId, config, problem) => {
     expectRefused(typeId, config, problem);
   });
