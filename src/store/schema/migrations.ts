@@ -9,6 +9,7 @@ import { reviews } from "./migrations/0005-reviews.ts";
 import { documents } from "./migrations/0006-documents.ts";
 import { runCounts } from "./migrations/0011-run-counts.ts";
 import { importedTallies } from "./migrations/0012-imported-tallies.ts";
+import { runsByWorkspace } from "./migrations/0013-runs-by-workspace.ts";
 
 /**
  * Every change of the schema, oldest first. A released migration is never edited: databases that ran it would stay
@@ -23,6 +24,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0006-documents": documents,
   "0011-run-counts": runCounts,
   "0012-imported-tallies": importedTallies,
+  "0013-runs-by-workspace": runsByWorkspace,
 };
 
 export const migrationProvider: MigrationProvider = {

@@ -69,6 +69,26 @@ describe("a database that has grown large", () => {
     ["the progress of reviewers", (store) => store.queueProgress("que-1"), "COVERING INDEX queue_reviews_by_reviewer"],
     ["a count of items", (store) => store.countQueueItems("que-1"), "COVERING INDEX queue_items_by_state"],
     [
+      "the runs of a workspace",
+      (store) => store.listRuns(visible, { limit: 9, before: "run-1", statesUpTo: 9 }),
+      "runs_by_workspace (",
+    ],
+    [
+      "the runs of a workspace in a status",
+      (store) => store.listRuns(visible, { limit: 9, status: "running", statesUpTo: 9 }),
+      "runs_by_workspace_status",
+    ],
+    [
+      "the runs of a workflow in a workspace",
+      (store) => store.listRuns(visible, { limit: 9, workflowId: "wf", statesUpTo: 9 }),
+      "runs_by_workflow",
+    ],
+    [
+      "the active runs of a family in a workspace",
+      (store) => store.activeDescendants(visible, { rootRunId: "run-1", after: "", limit: 9, statesUpTo: 9 }),
+      "runs_by_root",
+    ],
+    [
       "runs that ended",
       (store) => store.endedRuns(visible, { after: { endedAtMs: NOW, runId: "run-1" }, limit: 9, workflowId: "wf" }),
       "COVERING INDEX runs_ended",
