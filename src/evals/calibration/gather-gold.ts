@@ -13,7 +13,7 @@ import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import type { Store } from "../../store/port/store.ts";
 import { adjudicatedAmong } from "../override/score-judgments.ts";
 import { evalPlanOf } from "../run/eval-plan.ts";
-import type { FoundGold, GoldItem, GoldPeople } from "./gold-item.ts";
+import { type FoundGold, type GoldItem, type GoldPeople, GoldRoom } from "./gold-item.ts";
 import { goldOfEval, goldOfTape } from "./gold-of-run.ts";
 import { rubricKey, rubricsByTask, rubricsOf, type SuiteRubric } from "./judge-certification.ts";
 
@@ -42,7 +42,8 @@ export async function gatherGold(
   asked: GoldAsked,
 ): Promise<GatheredGold> {
   const found: FoundGold[] = [];
-  for (const runId of asked.runIds) found.push(await goldOfRun(host, visible, asked, runId));
+  const room = new GoldRoom();
+  for (const runId of asked.runIds) found.push(await goldOfRun(host, visible, asked, runId, room));
   const { items, disputed } = goldOf(found.flatMap(({ judgments }) => judgments));
   const byId = new Map(found.flatMap((one) => one.items.map((item) => [item.itemId, item])));
   const known = items.flatMap(({ itemId, gold }) => {
@@ -70,6 +71,7 @@ async function goldOfRun(
   visible: Visibility,
   { suite, taskId, importedGold }: GoldAsked,
   runId: string,
+  room: GoldRoom,
 ): Promise<FoundGold> {
   const run = await visibleRun(host as Host, visible, runId);
   if (!isTerminal(run.status)) {
@@ -82,13 +84,13 @@ async function goldOfRun(
   const adjudicated = await adjudicatedAmong(host.store, visible.tenant, annotations);
   const rubrics = rubricsByTask(suite);
   if (isRecorded(run)) {
-    return goldOfTape(host, visible, run, rubricForTapes(suite, rubrics, taskId), annotations, adjudicated);
+    return goldOfTape(host, visible, run, rubricForTapes(suite, rubrics, taskId), annotations, adjudicated, room);
   }
   const plan = planOf(run);
   if (plan.suiteId !== suite.suiteId) {
     throw validationError(`${runId} is an evaluation with suite ${plan.suiteId}, and not with ${suite.suiteId}`);
   }
-  return goldOfEval(host, run, plan, rubrics, annotations, adjudicated);
+  return goldOfEval(host, run, plan, rubrics, annotations, adjudicated, room);
 }
 
 function planOf(run: Run) {

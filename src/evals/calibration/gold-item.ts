@@ -1,6 +1,7 @@
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
 import type { Signal } from "../../protocol/judgments/annotation.ts";
 import type { GoldJudgment } from "../../statistics/gold.ts";
@@ -41,18 +42,41 @@ export interface GoldPeople {
   readonly withdrawnOf: readonly string[];
 }
 
+/** Characters of the outputs of one calibration, which has all of them in memory. */
+const GOLD_CHARACTERS = 32_000_000;
+
+/** Room for the outputs of all runs of a calibration. */
+export class GoldRoom {
+  #left: number;
+
+  constructor(characters = GOLD_CHARACTERS) {
+    this.#left = characters;
+  }
+
+  /** Throws `validation_error` where they are too many. */
+  take({ output, toolResults }: GoldItem): void {
+    this.#left -= JSON.stringify([output, toolResults]).length;
+    if (this.#left >= 0) return;
+    throw validationError(
+      `the outputs that people judged in these runs have more than ${GOLD_CHARACTERS} characters together; name fewer runs`,
+    );
+  }
+}
+
 /** Collects the judgments of one run. */
 export class GoldCollector {
   readonly #items = new Map<string, GoldItem>();
   readonly #judgments: GoldJudgment[] = [];
   readonly #leftOut: LeftOut[] = [];
   readonly #adjudicated: ReadonlySet<string>;
+  readonly #room: GoldRoom;
   readonly #judgedBy = new Set<string>();
   readonly #withdrawnOf = new Set<string>();
 
   /** `adjudicated` are the ids of annotations that settle what others disagreed on. */
-  constructor(adjudicated: ReadonlySet<string>) {
+  constructor(adjudicated: ReadonlySet<string>, room: GoldRoom) {
     this.#adjudicated = adjudicated;
+    this.#room = room;
   }
 
   /** The output that an annotation is about, or why it is about none. Annotations that no longer count are passed over. */
@@ -68,6 +92,7 @@ export class GoldCollector {
       this.#leftOut.push(typeof item === "string" ? item : "no_verdict");
       return;
     }
+    if (!this.#items.has(item.itemId)) this.#room.take(item);
     this.#items.set(item.itemId, item);
     this.#judgedBy.add(actor);
     this.#judgments.push({

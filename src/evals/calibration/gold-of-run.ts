@@ -18,7 +18,7 @@ import {
 } from "../run/task-result.ts";
 import { outputText } from "../score/output-text.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
-import { type FoundGold, GoldCollector, type GoldItem, goldItem } from "./gold-item.ts";
+import { type FoundGold, GoldCollector, type GoldItem, type GoldRoom, goldItem } from "./gold-item.ts";
 import type { SuiteRubric } from "./judge-certification.ts";
 
 /** The results that annotations of an evaluation refer to. */
@@ -40,6 +40,7 @@ export async function goldOfEval(
   rubrics: ReadonlyMap<string, SuiteRubric>,
   annotations: readonly AnnotationRecord[],
   adjudicated: ReadonlySet<string>,
+  room: GoldRoom,
 ): Promise<FoundGold> {
   const { tenant } = run.owner;
   const kept = await outcomesOf(host.store, run);
@@ -54,7 +55,7 @@ export async function goldOfEval(
     inputs: new Map(suite.tasks.map(({ taskId, input }) => [taskId, input])),
     rubrics,
   };
-  const collector = new GoldCollector(adjudicated);
+  const collector = new GoldCollector(adjudicated, room);
   for (const annotation of annotations) collector.take(annotation, await itemOf(host, results, annotation));
   return collector.found();
 }
@@ -113,9 +114,10 @@ export async function goldOfTape(
   rubric: SuiteRubric & { readonly taskId: string },
   annotations: readonly AnnotationRecord[],
   adjudicated: ReadonlySet<string>,
+  room: GoldRoom,
 ): Promise<FoundGold> {
   const textOf = storedTexts(store, visible, runId);
-  const collector = new GoldCollector(adjudicated);
+  const collector = new GoldCollector(adjudicated, room);
   for (const annotation of annotations) {
     const step = stepOf((await tapeRecordAt(store, runId, annotation.target.eventId))?.kind);
     collector.take(annotation, step === undefined ? "about_no_output" : await itemOfStep(rubric, step, textOf));
