@@ -123,6 +123,7 @@ async function deliverTo(
   const answer = ruling.refusal === undefined ? delivered(event, ruling, writes) : held(event, nowMs, holdMs);
   if (answer === undefined && writes.size === 0) throw ruling.refusal;
   const expiresAtMs = nowMs + (answer?.status === 202 && holdMs !== undefined ? holdMs : host.gates.eventRetentionMs);
+  if (answer?.status === 202) await requireRoomToHold(host, event);
   const stored = answer && recordOf(event, answer, { atMs: nowMs, expiresAtMs });
   const idempotency = answer && record({ answer, replayed: false });
   const committed = await host.store.commit({
@@ -135,6 +136,19 @@ async function deliverTo(
   if (!committed.ok) return again(committed.refusal);
   if (answer === undefined) throw ruling.refusal;
   return { sent: { answer, replayed: false }, stored };
+}
+
+/** Every sweep looks at all events that are held. Some that are sent at the same time may go beyond the limit. */
+const HELD_MAX = 10_000;
+const RETRY_AFTER_MS = 60_000;
+
+async function requireRoomToHold({ store }: Host, { reach: { tenant } }: ReceivedEvent): Promise<void> {
+  if ((await store.countHeldEvents(tenant, HELD_MAX)) < HELD_MAX) return;
+  throw new AppError("rate_limited", {
+    retryAfterMs: RETRY_AFTER_MS,
+    scope: "held events of the tenant",
+    limit: HELD_MAX,
+  });
 }
 
 function again(refusal: Refusal): Refusal {

@@ -55,6 +55,22 @@ async function resolutionsOf(store: Store, runIds: readonly string[]): Promise<n
 const stillHeld = (store: Store, order: Order) =>
   store.heldEvents({ tenant: "t1", correlationId: correlationIdOf(order), nowMs: Date.now(), limit: 1000 });
 
+test("no more events are held for a tenant that has ten thousand of them, and what is refused leaves no record", async () => {
+  const store = await openSqliteStore({ path: ":memory:" });
+  let held = 9_999;
+  const counting = { ...store, countHeldEvents: async (_: string, most: number) => Math.min(held, most) };
+  const host = { ...engineOn(store), store: counting };
+  await register(host, waitsForPayment("order"));
+  const order = newOrder();
+  expect(await hold(host, order)).toBe(202);
+  held += 1;
+  await expect(hold(host, order, "e2")).rejects.toMatchObject({ code: "rate_limited", details: { limit: 10_000 } });
+  expect(await stillHeld(store, order)).toHaveLength(1);
+  // A repetition gets its first answer.
+  expect(await hold(host, order)).toBe(202);
+  await store.close();
+});
+
 describe.each(BOTH_STORES)("an event that is held and a run that comes to wait for it, on %s", (_, open) => {
   let host: Host;
   beforeEach(async () => {

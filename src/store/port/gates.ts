@@ -20,6 +20,8 @@ export interface Gates {
   readExternalEvent(key: ExternalEventKey): Promise<ExternalEventRecord | undefined>;
   /** Held events that have not expired, oldest first. Without a key: any of which an open interrupt could be waiting. */
   heldEvents(held: HeldQuery): Promise<ExternalEventRecord[]>;
+  /** How many events of a tenant are held, counted up to `most`; some may have expired. */
+  countHeldEvents(tenant: string, most: number): Promise<number>;
 }
 
 export interface InterruptQuery {

@@ -130,6 +130,14 @@ export async function heldEvents(db: Kysely<Tables>, query: HeldQuery): Promise<
   return rows.map(externalEvents.toRecord);
 }
 
+export async function countHeldEvents(db: Kysely<Tables>, tenant: string, most: number): Promise<number> {
+  const { rows } = await sql<{ readonly n: number | string }>`
+    select count(*) as n from (
+      select 1 from external_events where tenant = ${tenant} and state = 'held' limit ${most}
+    ) as held`.execute(db);
+  return Number(rows[0]?.n ?? 0);
+}
+
 const place = sql.raw("held.received_at, held.tenant, held.workspace, held.correlation_id, held.event_id");
 
 function placeOf({ atMs, tenant, workspace, correlationId, eventId }: ExternalEventRecord) {

@@ -57,6 +57,7 @@ export function over<H, F extends object>(handles: Handles<H>, functions: F): Ov
 
 /** Reads whose first argument is the name of a tenant. */
 export const NAMED_BY_TENANT: ReadonlySet<string> = new Set<keyof SharedStore>([
+  "countHeldEvents",
   "readWorkflow",
   "readWorkflowHash",
   "listWorkflows",

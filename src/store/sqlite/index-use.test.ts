@@ -31,6 +31,7 @@ describe("a database that has grown large", () => {
       (store) => store.heldEvents({ tenant: "t", correlationId: "c", nowMs: NOW, limit: 9 }),
       "external_events_held",
     ],
+    ["a count of held events", (store) => store.countHeldEvents("t", 9), "COVERING INDEX external_events_held"],
     ["a sweep of held events", (store) => store.heldEvents({ nowMs: NOW, limit: 9 }), "external_events_held"],
     [
       "a claim of deliveries",

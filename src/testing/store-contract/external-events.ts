@@ -138,6 +138,9 @@ export function externalEvents(subject: Subject): void {
       expect(await store.heldEvents({ ...query, after: older })).toEqual([newer, typed]);
       expect(await store.heldEvents({ ...query, eventType: "order.lost" })).toEqual([typed]);
       expect(await store.heldEvents({ ...query, tenant: newTenant() })).toEqual([]);
+      expect(await store.countHeldEvents(tenant, 9)).toBe(5);
+      expect(await store.countHeldEvents(tenant, 2)).toBe(2);
+      expect(await store.countHeldEvents(newTenant(), 9)).toBe(0);
     });
 
     test("for which an interrupt waits are found whoever they belong to", async () => {

@@ -75,6 +75,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   interruptRows: (store) => store.interruptRows("run-1"),
   gateSummary: (store) => store.gateSummary(visible, {}),
   readExternalEvent: (store) => store.readExternalEvent(externalEvent("t")),
+  countHeldEvents: (store) => store.countHeldEvents("t", 1),
   heldEvents: (store) => store.heldEvents({ nowMs: NOW, limit: 1 }),
   listWebhooks: (store) => store.listWebhooks(visible),
   readWebhook: (store) => store.readWebhook(visible, "hook-1"),
