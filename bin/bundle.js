@@ -6,9 +6,10 @@
 //
 // Bundled packages are in `devDependencies`, so that an installed Assay depends on one package with native code only. Their licences require
 // a copy: they are written next to the bundle, with names and versions for audits.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, sep } from "node:path";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { rolldown } from "rolldown";
+import { writeNotices } from "./notices.js";
 
 const out = process.argv[2];
 if (!out) throw new Error("usage: node bin/bundle.js OUT");
@@ -18,6 +19,8 @@ const bundle = await rolldown({
   cwd: out,
   input: {
     main: join(out, "cli", "main.js"),
+    // What the package exports.
+    local: join(out, "cli", "local.js"),
     // Started by its file name: see store/sqlite/writer.ts.
     "writer-thread": join(out, "store", "sqlite", "writer-thread.js"),
     // Likewise, see engine/schemas/schema-checks.ts.
@@ -48,29 +51,5 @@ const { output } = await bundle.write({
 });
 await bundle.close();
 
-const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-const folders = new Set(modules.map(packageFolder).filter((folder) => folder !== undefined));
-
-// A set, because a package may be installed in several places.
-const notices = [...new Set([...folders].map(notice))].sort();
-writeFileSync(join(out, "bundle", "THIRD-PARTY-NOTICES.txt"), notices.join(`\n${"-".repeat(80)}\n\n`));
-
-/**
- * @param {string} module the path of a file
- * @returns {string | undefined} the folder of the package it belongs to; nothing for our own
- */
-function packageFolder(module) {
-  const [, ...inPackage] = module.split(`${sep}node_modules${sep}`);
-  const last = inPackage.at(-1);
-  if (last === undefined) return undefined;
-  const name = last.split(sep, last.startsWith("@") ? 2 : 1).join(sep);
-  return module.slice(0, module.length - last.length) + name;
-}
-
-/** @param {string} folder */
-function notice(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const texts = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
-  const whole = texts.map((file) => readFileSync(join(folder, file), "utf8").trim());
-  return `${[`${name} ${version} (${license})`, ...whole].join("\n\n")}\n`;
-}
+writeNotices(output, join(out, "bundle"));
+copyFileSync(join(out, "cli", "local.d.ts"), join(out, "bundle", "local.d.ts"));

@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
+import { writeNotices } from "../bin/notices.js";
 
 const out = process.argv[2];
 if (!out) throw new Error("usage: node sdk/build.js OUT");
@@ -16,8 +17,9 @@ const draft = join(out, "sdk-package");
 
 const bundle = await rolldown({
   cwd: compiled,
-  input: { index: join(compiled, "index.js"), webhooks: join(compiled, "webhooks.js") },
+  input: Object.fromEntries(["index", "webhooks", "tapes", "eval"].map((name) => [name, join(compiled, `${name}.js`)])),
   platform: "neutral",
+  resolve: { mainFields: ["module"] },
 });
 const { output } = await bundle.write({
   dir: draft,
@@ -28,11 +30,14 @@ const { output } = await bundle.write({
 });
 await bundle.close();
 
-// The table of operations itself, with its schemas, is a hundred times as large.
-const routes = join(out, "protocol", "routes.js");
+writeNotices(output, draft);
+
+// Schemas and what checks them are a hundred times as large as the client.
 const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-const outside = modules.filter((id) => !id.startsWith(compiled) && id !== routes);
-if (outside.length > 0) throw new Error(`the client is made of its own modules only, not of ${outside.join(", ")}`);
+const heavy = modules.filter(
+  (id) => id === join(out, "protocol", "schema.js") || /node_modules(?!.hash-wasm)/.test(id),
+);
+if (heavy.length > 0) throw new Error(`the client is published without ${heavy.join(", ")}`);
 
 /** @param {string} module */
 const load = (module) => import(pathToFileURL(join(out, `${module}.js`)).href);

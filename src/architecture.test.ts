@@ -210,8 +210,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     evidence: "calibration override run suite",
     judge: "score",
     override: "run score suite",
-    report: "run score",
-    run: "calibration evidence judge override report score suite",
+    run: "calibration evidence judge override score suite",
   },
   reviews: {
     ".": "provider",

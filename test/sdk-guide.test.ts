@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -24,6 +24,8 @@ beforeAll(async () => {
   folder = tempDir();
   mkdirSync(join(folder, "node_modules/@assay"), { recursive: true });
   symlinkSync(join(root, "sdk"), join(folder, "node_modules/@assay/sdk"));
+  symlinkSync(root, join(folder, "node_modules/assay"));
+  copyFileSync(join(root, "examples/tapes/refund.tape"), join(folder, "refund.tape"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   for (const [i, example] of examples.entries()) writeFileSync(join(folder, `${i}.ts`), `${beginning}\n${example}`);
   server = await serve(["--data", tempDir(), "--workflows", join(root, "examples/workflows")]);

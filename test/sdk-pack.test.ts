@@ -34,8 +34,13 @@ afterAll(() => server.stop());
 /** What a program does with a server. The same in Node and in a page. */
 const JOURNEY = `
 import { connect, NotFoundError } from "@assay/sdk";
+import { openTape } from "@assay/sdk/tapes";
+
+const TAPE = '{"type":"header","version":1,"harn_version":"1"}\\n{"type":"record","seq":1,"virtual_time_ms":0,"monotonic_ms":0,"kind":{"kind":"clock_sleep","duration_ms":3}}';
 
 export async function journey(url, key) {
+  const tape = await openTape({ tape: TAPE });
+  const judged = tape.annotate({ event: 1, kind: "note", author: { id: "ada", kind: "human" } });
   const assay = connect({ url, key });
   const { runId } = await assay.runs.start({ workflowId: "greet", inputs: { name: "Ada" } });
   const events = [];
@@ -54,11 +59,12 @@ export async function journey(url, key) {
     break;
   }
   const { approved, artifact } = await assay.gates.attach(gate.id).decision();
-  return { events, status, ratings, missing: missing instanceof NotFoundError && missing.code, approved, artifact };
+  return { judged: [tape.digest, judged.id], events, status, ratings, missing: missing instanceof NotFoundError && missing.code, approved, artifact };
 }
 `;
 
 const EXPECTED = {
+  judged: [expect.stringMatching(/^[0-9a-f]{64}$/), "ann_1_1"],
   events: ["run.started", "node.completed", "run.completed"],
   status: "completed",
   ratings: [4],
@@ -101,8 +107,14 @@ describe("the packed client", () => {
     const good = `
       import { type Client, connect, type RunSnapshot } from "@assay/sdk";
       import { verifyWebhook } from "@assay/sdk/webhooks";
+      import { defineSuite, runSuite, type SuiteResult } from "@assay/sdk/eval";
+      import { type AnnotatedTape, openTape } from "@assay/sdk/tapes";
       const assay = connect({ url: "http://localhost:4100" });
       const client: Client = assay;
+      const suite = defineSuite({ suiteId: "a.evals.b", tasks: { t: { input: 1, expect: 2 } } });
+      const result: SuiteResult = await runSuite(client, suite, { agent: "a", options: { trials: 2 } });
+      const tape: AnnotatedTape = await openTape({ tape: "" });
+      tape.annotate({ event: "last", kind: "note", author: { id: result.runId, kind: "human" } });
       const run: RunSnapshot = await client.runs.get("run-1");
       for await (const { workflowId } of assay.runs.list({ status: "failed" })) workflowId.trim();
       for await (const frame of assay.runs.follow("run-1")) if (frame.event === "node.completed") frame.data.payload.outputs;
@@ -110,6 +122,8 @@ describe("the packed client", () => {
       export { run, type };`;
     const bad = `
       import { connect } from "@assay/sdk";
+      import { defineSuite, runSuite } from "@assay/sdk/eval";
+      import { openTape } from "@assay/sdk/tapes";
       const assay = connect({ url: "http://localhost:4100" });
       // @ts-expect-error there is no such operation
       assay.runs.explode("run-1");
@@ -118,7 +132,11 @@ describe("the packed client", () => {
       // @ts-expect-error the path has a parameter
       assay.runs.get();
       // @ts-expect-error no status of a run
-      assay.runs.list({ status: "bored" });`;
+      assay.runs.list({ status: "bored" });
+      // @ts-expect-error an option that no evaluation has
+      runSuite(assay, defineSuite({ suiteId: "a.evals.b", tasks: {} }), { agent: "a", options: { tirals: 2 } });
+      // @ts-expect-error a judgment has an author
+      (await openTape({ tape: "" })).annotate({ event: 1, kind: "note" });`;
     writeFileSync(join(project, "good.ts"), good);
     writeFileSync(join(project, "bad.ts"), bad);
     const strict = [
@@ -144,7 +162,10 @@ describe("the packed client", () => {
   });
 
   test("is small, has no dependencies and the version of the server", () => {
-    expect(gzipSync(readFileSync(join(installed, "dist/index.js")), { level: 9 }).length).toBeLessThan(10_000);
+    // With what it shares with the other entry points.
+    const loaded = ["index.js", "request.js"].map((name) => readFileSync(join(installed, "dist", name), "utf8"));
+    expect(loaded[0]?.match(/"\.\/[\w-]+\.js"/g)).toEqual(['"./request.js"']);
+    expect(gzipSync(loaded.join(""), { level: 9 }).length).toBeLessThan(10_000);
     const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
     const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
     expect(manifest).toMatchObject({ version, sideEffects: false });

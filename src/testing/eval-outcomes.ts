@@ -1,6 +1,6 @@
-import { conclude, type Demands } from "../evals/report/conclusion.ts";
-import { quotesOf } from "../evals/report/quotes.ts";
+import { quotesOf } from "../evals/run/quotes.ts";
 import type { TrialResult } from "../evals/run/task-result.ts";
+import { conclude, type Demands } from "../formats/evals/conclusion.ts";
 import type { EvalOutcome } from "../formats/evals/eval-outcome.ts";
 import { EvalReport } from "../protocol/evals/api.ts";
 import { EvalEntry } from "../protocol/evals/baselines.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { conclude, type Demands, FAIL_ON } from "../../evals/report/conclusion.ts";
-import { quotesOf } from "../../evals/report/quotes.ts";
+import { quotesOf } from "../../evals/run/quotes.ts";
+import { conclude, type Demands, FAIL_ON } from "../../formats/evals/conclusion.ts";
 import { evalJsonText } from "../../formats/evals/eval-json.ts";
 import type { EvalOutcome } from "../../formats/evals/eval-outcome.ts";
 import { junitXml } from "../../formats/evals/junit.ts";

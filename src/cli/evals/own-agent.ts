@@ -4,6 +4,7 @@ import type { Agents, InstalledAgent } from "../../agents/agents.ts";
 import type { Binding } from "../../agents/binding.ts";
 import { type AgentsFile, parseAgentsFile } from "../../agents/bindings/agents-file.ts";
 import { bindingsOf, FIRST_TENANT } from "../../agents/bindings/bindings.ts";
+import { type AgentFunction, functionBinding } from "../../agents/bindings/function.ts";
 import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { defined } from "../../protocol/defined.ts";
@@ -22,7 +23,7 @@ export interface OwnAgentSettings {
   readonly timeoutMs?: number | undefined;
 }
 
-interface BoundAgent {
+export interface BoundAgent {
   readonly agent: InstalledAgent;
   readonly binding: Binding;
 }
@@ -48,6 +49,11 @@ export function boundAgent(
   const binding = bindingsOf(read.file, { ...world, inherits: {} }).bindingFor({ agentId }, undefined, FIRST_TENANT);
   if (binding === undefined) throw new Error(`no binding was made for ${agentId}`);
   return { agent, binding };
+}
+
+/** An agent that is a function of this process. */
+export function boundFunction(agentId: string, run: AgentFunction, version = OWN_VERSION): BoundAgent {
+  return { agent: agentNamed(agentId, version, { type: "function" }), binding: functionBinding(run) };
 }
 
 /** An id by the name of the program or the host: ids that begin with `local` are of agents that were never published. */

@@ -10,7 +10,7 @@ import { evalPlanOf } from "../../evals/run/eval-plan.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";
 import { keepDraft } from "../../evals/suite/replace-suite.ts";
 import { refText } from "../../evals/suite/suite-ref.ts";
-import { inProcessFetch } from "../../http/in-process.ts";
+import { type InProcessFetch, inProcessFetch } from "../../http/in-process.ts";
 import { evalRooms } from "../../http/in-process-rooms.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -29,18 +29,29 @@ import { checkSuiteFiles, keepSuites } from "../wiring/definition-files.ts";
 import { type ProcessScrubber, processScrubber } from "../wiring/process-scrubber.ts";
 import type { EvalBackend } from "./backend.ts";
 import { type EvalStore, openEvalStore } from "./evals-file.ts";
-import { boundAgent, type OwnAgent, type OwnAgentSettings, withBoundAgents, withOwnAgent } from "./own-agent.ts";
+import {
+  type BoundAgent,
+  boundAgent,
+  type OwnAgent,
+  type OwnAgentSettings,
+  withBoundAgents,
+  withOwnAgent,
+} from "./own-agent.ts";
 
 /** The tenant of the owner key that the first start of a server makes: evaluations of version 0.1 in a server's file have it. */
 const TENANT = "default";
 
 interface OwnBackend extends EvalBackend {
+  /** What its client asks in place of the network. */
+  readonly fetch: InProcessFetch;
   /** The id of the agent that exists for this call only. */
   readonly agentId: string | undefined;
 }
 
 interface OwnBackendSettings extends OwnAgentSettings {
   readonly own?: OwnAgent | undefined;
+  /** Agents of this process. */
+  readonly bound?: readonly BoundAgent[];
   /** Nothing is written, so the file may be in use. */
   readonly reads?: boolean;
 }
@@ -48,7 +59,7 @@ interface OwnBackendSettings extends OwnAgentSettings {
 /** A backend on the database of this machine, with this process as its worker. */
 export async function ownBackend(
   config: Config,
-  io: Io,
+  io: Pick<Io, "err">,
   { own, reads, ...settings }: OwnBackendSettings = {},
 ): Promise<OwnBackend> {
   const scrubber = await processScrubber(config);
@@ -64,18 +75,19 @@ export async function ownBackend(
 async function backendOn(
   { store, isOwned }: EvalStore,
   config: Config,
-  io: Io,
+  io: Pick<Io, "err">,
   scrubber: ProcessScrubber,
   ownAgent: OwnAgent | undefined,
-  settings: OwnAgentSettings,
+  settings: Omit<OwnBackendSettings, "own" | "reads">,
 ): Promise<OwnBackend> {
   const installed = agentServices(store, config, scrubber);
   const { gateway } = installed;
   const world = { environment: ownEnvironment(), scrubText: scrubber.scrubText, gateway };
   const bound = ownAgent && boundAgent(ownAgent, settings, world);
-  const known = withBoundAgents(installed.agents, installed.file);
+  const ofThisCall = [...(settings.bound ?? []), ...(bound === undefined ? [] : [bound])];
+  const known = ofThisCall.reduce(withOwnAgent, withBoundAgents(installed.agents, installed.file));
   const own = config.databaseUrl === undefined ? { importedGold: true as const } : {};
-  const services = { ...installed, ...own, agents: bound === undefined ? known : withOwnAgent(known, bound) };
+  const services = { ...installed, ...own, agents: known };
   const bare = await buildHost(store, config, scrubber, services);
   const mayWrite = isOwned || config.databaseUrl !== undefined;
   if (mayWrite && (config.packs.length > 0 || config.suites.length > 0)) {
@@ -93,8 +105,10 @@ async function backendOn(
     config.databaseUrl === undefined && existsSync(earlierPath)
       ? (await import("./evals-file.ts")).withEarlierEvals(here, earlierPath, hostOn)
       : undefined;
+  const fetch = earlier?.fetch ?? here;
   return {
-    client: connectHere(earlier?.fetch ?? here),
+    fetch,
+    client: connectHere(fetch),
     agentId: bound?.agent.agentId,
     keepSuite: async (loaded) => {
       const kept = await keepDraft(host, caller, loaded);
@@ -121,7 +135,7 @@ async function backendOn(
 }
 
 /** Installs packs and registers suites from folders, as a server does at its start. Files that cannot be used are named and left out. */
-async function registerFiles(host: Host, config: Config, io: Io, evals: EvalServices): Promise<void> {
+async function registerFiles(host: Host, config: Config, io: Pick<Io, "err">, evals: EvalServices): Promise<void> {
   const skipped = config.packs.length === 0 ? [] : await installPacks(host, config, evals);
   const checked = await checkSuiteFiles(host, config.suites);
   await keepSuites(host, checked.suites);

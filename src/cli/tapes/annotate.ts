@@ -1,30 +1,38 @@
 import { existsSync } from "node:fs";
 import { constants, type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { Unreadable } from "../../formats/json/exact-json.ts";
 import { TapeDigest } from "../../formats/tapes/digest.ts";
 import { readTape } from "../../formats/tapes/read-tape.ts";
 import { redactRow } from "../../formats/tapes/scrub.ts";
 import { SeqSet } from "../../formats/tapes/seq-set.ts";
+import { type DecidedRow, decideRow } from "../../formats/tapes/sidecar/decide-row.ts";
 import {
   printExportedRow,
   printSidecarHeader,
   type Row,
   SIDECAR_VERSION,
 } from "../../formats/tapes/sidecar/sidecar.ts";
+import {
+  type EarlierRow,
+  newSidecar,
+  type SidecarState,
+  sidecarState,
+} from "../../formats/tapes/sidecar/sidecar-state.ts";
 import type { TapeRecord } from "../../formats/tapes/tape.ts";
 import type { TapeFacts } from "../../formats/tapes/tape-facts.ts";
 import { FileError } from "../../formats/text/file-error.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { withFileLock } from "../files/file-lock.ts";
 import { writeOutput } from "../files/write-file.ts";
 import { formatCount } from "../output/amount.ts";
+import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { processScrubber } from "../wiring/process-scrubber.ts";
-import { type DecidedRow, decideRow } from "./decide-row.ts";
+import { explainRefusal, type RowFiles } from "./explain-refusal.ts";
 import type { TAPE_ANNOTATE_FLAGS } from "./file-commands.ts";
-import { type SidecarState, sidecarState } from "./files/sidecar-state.ts";
 import { type Progress, sidecarOf, watchedBytes } from "./files/tape-files.ts";
-import { type RowRequest, rowRequest } from "./row-request.ts";
+import { type AskedRow, rowRequest } from "./row-request.ts";
 
 type AnnotateCall = Call<typeof TAPE_ANNOTATE_FLAGS>;
 
@@ -35,15 +43,22 @@ export async function tapeAnnotate(call: AnnotateCall): Promise<undefined> {
   const request = rowRequest(flags, config.author);
   const seen = await readEvents(tape, request, io);
   const files = { tape, sidecar, near: seen.near };
+  const now = () => new Date().toISOString();
   const wanted = { id: request.supersedes, event: request.event === "last" ? undefined : request.event };
   const add = async (write: boolean) => {
-    const state = await sidecarState(sidecar, seen.facts, wanted, io);
-    const decided = decideRow(request, state, seen.facts, files, new Date().toISOString());
-    refuseObjections(decided, flags.force);
+    const state = existsSync(sidecar)
+      ? await sidecarState(sidecar, watchedBytes(sidecar, io), seen.facts, wanted)
+      : newSidecar();
+    const decided = readable(() =>
+      decideRow(request, aboutOf(request, state, seen.facts, files), state, seen.facts, now()),
+    );
+    // Printable, because objections quote texts of the file.
+    const objections = decided.objections.map((one) => printable(explainRefusal(one, decided, files)));
+    if (!flags.force) refuseObjections(decided, objections);
     const text = textFor(decided, state, tape, seen.facts);
     if (write && state.header === undefined) await writeOutput(sidecar, [text]);
     else if (write) await appendText(sidecar, text, state.end.bytes);
-    return { state, decided, text };
+    return { state, decided, objections, text };
   };
   if (flags.dryRun) return report(call, sidecar, await add(false));
   // Checked before the lock makes the directory, so that a refused annotation does not leave one behind.
@@ -52,7 +67,7 @@ export async function tapeAnnotate(call: AnnotateCall): Promise<undefined> {
 }
 
 /** The facts of a tape, and the events next to the wanted one. */
-async function readEvents(path: string, { event }: RowRequest, io: Progress) {
+async function readEvents(path: string, { event }: AskedRow, io: Progress) {
   const seqs = new SeqSet();
   const digest = await TapeDigest.start();
   const near = typeof event === "bigint" ? new NearEvents(event) : undefined;
@@ -64,10 +79,39 @@ async function readEvents(path: string, { event }: RowRequest, io: Progress) {
   return { facts: { seqs, digest: digest.hex() }, near: near?.text() };
 }
 
-function refuseObjections({ objections }: DecidedRow, force: boolean): void {
-  if (force || objections.length === 0) return;
-  const problem = objections.map(({ text }) => text).join("; ");
-  throw new AppError("row_refused", { problem, problems: objections.map(({ code }) => code) });
+/** The event that the row is about, or the row that it replaces. */
+function aboutOf(request: AskedRow, state: SidecarState, { seqs }: TapeFacts, { tape, sidecar }: RowFiles) {
+  const { event, supersedes } = request;
+  if (supersedes !== undefined) return earlierRow(supersedes, state, sidecar);
+  if (event !== "last") return event as bigint;
+  if (seqs.last === null) throw unusableInput(`${tape} has no events`);
+  return seqs.last;
+}
+
+function earlierRow(id: string, { earlier, elsewhere }: SidecarState, sidecar: string): EarlierRow {
+  if (earlier !== undefined) return earlier;
+  const [event] = elsewhere;
+  if (event === undefined) throw unusableInput(`there is no annotation ${id} in ${sidecar}`);
+  throw unusableInput(
+    `${id} is about event ${event}, and only an annotation of the same event replaces it; leave out --event`,
+  );
+}
+
+function readable(decide: () => DecidedRow): DecidedRow {
+  try {
+    return decide();
+  } catch (error) {
+    if (error instanceof Unreadable) throw unusableInput(`the annotation could not be read back: ${error.message}`);
+    throw error;
+  }
+}
+
+function refuseObjections(decided: DecidedRow, texts: readonly string[]): void {
+  if (texts.length === 0) return;
+  throw new AppError("row_refused", {
+    problem: texts.join("; "),
+    problems: decided.objections.map(({ code }) => code),
+  });
 }
 
 /** The text to add to the file; a new file gets the header of its tape. */
@@ -85,14 +129,20 @@ function textFor({ line }: DecidedRow, { header, end }: SidecarState, tape: stri
 interface Added {
   readonly state: SidecarState;
   readonly decided: DecidedRow;
+  /** As the user reads them. */
+  readonly objections: readonly string[];
   readonly text: string;
 }
 
-async function report(call: AnnotateCall, sidecar: string, { state, decided, text }: Added): Promise<undefined> {
+async function report(
+  call: AnnotateCall,
+  sidecar: string,
+  { state, decided, objections, text }: Added,
+): Promise<undefined> {
   const { flags, json, io } = call;
   const created = state.header === undefined;
   const warnings = [
-    ...decided.objections.map((one) => one.text),
+    ...objections,
     ...(state.problems === 0
       ? []
       : [`${sidecar} had ${formatCount(state.problems, "problem")} before; \`assay tape validate\` lists them`]),

@@ -1,5 +1,6 @@
 import { readJson, Unreadable } from "../../formats/json/exact-json.ts";
 import { type FreeForm, type FreeMap, freeForm } from "../../formats/json/print-json.ts";
+import type { RowRequest } from "../../formats/tapes/sidecar/decide-row.ts";
 import { type HypothesisStatus, SUPERSEDES } from "../../formats/tapes/sidecar/new-row.ts";
 import type { AUTHOR_KINDS, Row } from "../../formats/tapes/sidecar/sidecar.ts";
 import { unusableInput } from "../../protocol/errors.ts";
@@ -9,23 +10,13 @@ import type { TAPE_ANNOTATE_FLAGS } from "./file-commands.ts";
 
 type Given = FlagValues<typeof TAPE_ANNOTATE_FLAGS>;
 
-/** The annotation that the flags of `tape annotate` describe. A member that is undefined was not given; a replacement keeps its earlier value. */
-export interface RowRequest {
+/** The annotation that the flags of `tape annotate` describe. */
+export interface AskedRow extends RowRequest {
   readonly event: bigint | "last" | undefined;
-  readonly kind: string | undefined;
   readonly supersedes: string | undefined;
-  readonly id: string | undefined;
-  readonly evidence: string | undefined;
-  readonly fix: FreeForm | undefined;
-  readonly span: { readonly start: bigint | undefined; readonly end: bigint } | undefined;
-  readonly status: HypothesisStatus | undefined;
-  readonly friction: string | undefined;
-  readonly links: Row["links"];
-  readonly metadata: FreeMap;
-  readonly author: NonNullable<Row["author"]>;
 }
 
-export function rowRequest(given: Given, author: string | undefined): RowRequest {
+export function rowRequest(given: Given, author: string | undefined): AskedRow {
   const { event, kind, supersedes, evidence, fix, span, id } = given;
   if (supersedes === undefined && event === undefined)
     throw unusableInput("name the event: --event SEQ, or --event last");

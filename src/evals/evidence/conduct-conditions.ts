@@ -1,5 +1,5 @@
 import type { EvidenceDemand } from "../../agents/deployments/evidence.ts";
-import { isDisqualifying } from "../../protocol/agents/api.ts";
+import { isDisqualifying } from "../../protocol/agents/severity.ts";
 import type { AgentEvalSuite, EvalMode } from "../../protocol/evals/eval-suite.ts";
 import type { Condition } from "../../protocol/promotion/evidence.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";

@@ -1,4 +1,5 @@
-import { isDisqualifying, type SafetyFinding } from "../../protocol/agents/api.ts";
+import type { SafetyFinding } from "../../protocol/agents/api.ts";
+import { isDisqualifying } from "../../protocol/agents/severity.ts";
 import type { EvalTask, RubricCriterion, SuiteThresholds } from "../../protocol/evals/eval-suite.ts";
 
 /** The bar of a suite without `passScore`. */

@@ -1,5 +1,6 @@
 import { Count, closed, Name, Share, type Static, Timestamp, Type } from "../schema.ts";
 import { MemoryShape } from "./agent-manifest.ts";
+import { SEVERITIES } from "./severity.ts";
 
 export const MEMORY_DIMENSIONS = [
   "read",
@@ -101,17 +102,9 @@ export const SAFETY_KINDS = [
 ] as const;
 export type SafetyKind = (typeof SAFETY_KINDS)[number];
 
-export const SEVERITIES = ["low", "medium", "high", "critical"] as const;
-export type Severity = (typeof SEVERITIES)[number];
-
 /** The public part of a finding: nothing of the text it was found in. */
 export const SafetyFinding = Type.Object(
   { kind: Type.Enum([...SAFETY_KINDS]), severity: Type.Enum([...SEVERITIES]) },
   closed,
 );
 export type SafetyFinding = Static<typeof SafetyFinding>;
-
-/** Whether a task fails for it, whatever its score is. */
-export function isDisqualifying({ severity }: Pick<SafetyFinding, "severity">): boolean {
-  return severity === "high" || severity === "critical";
-}

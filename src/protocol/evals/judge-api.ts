@@ -1,4 +1,5 @@
-import { SAFETY_KINDS, SEVERITIES } from "../agents/api.ts";
+import { SAFETY_KINDS } from "../agents/api.ts";
+import { SEVERITIES } from "../agents/severity.ts";
 import { closed, Name, Positive, type Static, Type } from "../schema.ts";
 
 /** Of what a judge is asked. */

@@ -92,6 +92,19 @@ export class Chains {
     return this.#replaced.has(index);
   }
 
+  /** The newest rows that came from this one. None when it is not replaced. */
+  newestOf(index: number): readonly number[] {
+    if (!this.isReplaced(index)) return [];
+    return [...this.#earlier.keys()].filter((one) => !this.isReplaced(one) && this.#comesFrom(one, index));
+  }
+
+  #comesFrom(later: number, earlier: number): boolean {
+    for (let one: number | undefined = later; one !== undefined; one = this.#earlier.get(one)) {
+      if (one === earlier) return true;
+    }
+    return false;
+  }
+
   /** The row that this one replaces. */
   earlierThan(index: number): number | undefined {
     return this.#earlier.get(index);

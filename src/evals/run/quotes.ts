@@ -1,7 +1,7 @@
 import type { EvalReport } from "../../protocol/evals/api.ts";
-import type { Finding, TrialResult } from "../run/task-result.ts";
 import { cut, differenceLines } from "../score/difference.ts";
 import { outputText } from "../score/output-text.ts";
+import type { Finding, TrialResult } from "./task-result.ts";
 
 /** A trial as a report with content has it. */
 type ReportedTrial = TrialResult & { readonly findings?: readonly Finding[] };

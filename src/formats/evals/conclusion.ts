@@ -1,7 +1,7 @@
-import { type Conclusion, figure } from "../../formats/evals/eval-outcome.ts";
-import { isDisqualifying } from "../../protocol/agents/api.ts";
+import { isDisqualifying } from "../../protocol/agents/severity.ts";
 import type { EvalReport, EvalStop } from "../../protocol/evals/api.ts";
 import type { EvalEntry } from "../../protocol/evals/baselines.ts";
+import { type Conclusion, figure } from "./eval-outcome.ts";
 import { doneText, errorsText, missingText, tasksAre, unsafeText, warningsOf } from "./warnings.ts";
 
 /** Further reasons to count an evaluation as not passed, in addition to the bars of the suite and a regression. */

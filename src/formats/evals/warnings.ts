@@ -1,5 +1,5 @@
-import { notRunText } from "../../formats/evals/eval-outcome.ts";
 import type { EvalReport, EvalStop } from "../../protocol/evals/api.ts";
+import { notRunText } from "./eval-outcome.ts";
 
 type Reported = Omit<EvalReport, "warnings">;
 

@@ -1,12 +1,11 @@
-import { existsSync } from "node:fs";
-import { Chains } from "../../../formats/tapes/sidecar/current-rows.ts";
-import { FileEnd } from "../../../formats/tapes/sidecar/new-row.ts";
-import { readSidecar } from "../../../formats/tapes/sidecar/read-sidecar.ts";
-import type { Row, SidecarHeader } from "../../../formats/tapes/sidecar/sidecar.ts";
-import type { TapeFacts } from "../../../formats/tapes/tape-facts.ts";
-import { Validation } from "../../../formats/tapes/validate/validate.ts";
 import { defined } from "../../../protocol/defined.ts";
-import { type Progress, watchedBytes } from "./tape-files.ts";
+import type { Bytes } from "../../text/lines.ts";
+import type { TapeFacts } from "../tape-facts.ts";
+import { Validation } from "../validate/validate.ts";
+import { Chains } from "./current-rows.ts";
+import { FileEnd } from "./new-row.ts";
+import { readSidecar } from "./read-sidecar.ts";
+import type { Row, SidecarHeader } from "./sidecar.ts";
 
 /** The content of a sidecar, as far as a new row depends on it. */
 export interface SidecarState {
@@ -34,14 +33,17 @@ interface Wanted {
   readonly event: bigint | undefined;
 }
 
+export function newSidecar(): SidecarState {
+  return { end: new FileEnd(), ids: new Set(), problems: 0, elsewhere: [] };
+}
+
 /** Reads a sidecar. Throws `FileError` for a file that is not a sidecar. */
-export async function sidecarState(path: string, tape: TapeFacts, wanted: Wanted, io: Progress): Promise<SidecarState> {
+export async function sidecarState(path: string, bytes: Bytes, tape: TapeFacts, wanted: Wanted): Promise<SidecarState> {
   const end = new FileEnd();
   const ids = new Set<string>();
-  if (!existsSync(path)) return { end, ids, problems: 0, elsewhere: [] };
   const validation = await Validation.start(tape);
   const found = new FoundRow(wanted);
-  const header = await readSidecar(path, tapped(watchedBytes(path, io), end), (row, line) => {
+  const header = await readSidecar(path, tapped(bytes, end), (row, line) => {
     validation.row(row, line);
     if (row.id !== "") ids.add(row.id);
     found.take(row);
@@ -53,14 +55,14 @@ export async function sidecarState(path: string, tape: TapeFacts, wanted: Wanted
   return { header, end, ids, problems: findings.length, ...defined({ earlier }), elsewhere };
 }
 
-async function* tapped(bytes: AsyncIterable<Uint8Array>, end: FileEnd): AsyncGenerator<Uint8Array> {
+async function* tapped(bytes: Bytes, end: FileEnd): AsyncGenerator<Uint8Array> {
   for await (const piece of bytes) {
     end.take(piece);
     yield piece;
   }
 }
 
-/** Finds a row and the rows that replace it. */
+/** Finds a row among those of a sidecar, and the rows that replace it. */
 class FoundRow {
   readonly #wanted: Wanted;
   readonly #chains = new Chains();
@@ -84,18 +86,6 @@ class FoundRow {
   earlier(): EarlierRow | undefined {
     if (this.#found === undefined) return undefined;
     const { row, index } = this.#found;
-    return { row, newest: this.#chains.isReplaced(index) ? this.#newestOf(index) : [] };
-  }
-
-  #newestOf(index: number): string[] {
-    const newest = [...this.#ids.keys()].filter((one) => !this.#chains.isReplaced(one) && this.#comesFrom(one, index));
-    return newest.map((one) => this.#ids[one] || "one without an id");
-  }
-
-  #comesFrom(later: number, earlier: number): boolean {
-    for (let one: number | undefined = later; one !== undefined; one = this.#chains.earlierThan(one)) {
-      if (one === earlier) return true;
-    }
-    return false;
+    return { row, newest: this.#chains.newestOf(index).map((one) => this.#ids[one] || "one without an id") };
   }
 }
