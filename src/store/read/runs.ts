@@ -73,7 +73,9 @@ export async function runIdBeyond(
 /** By the filters that indexes serve, newest first. */
 function runsInOrder(db: Kysely<Tables>, visible: Visibility, query: RunQuery) {
   const { before, notBefore, workflowId, status, fromMs, toMs } = query;
-  return visibleRuns(db, visible, workflowId === undefined)
+  return db
+    .selectFrom("runs")
+    .where(visibleTo(visible))
     .$if(before !== undefined, (runs) => runs.where("run_id", "<", before ?? ""))
     .$if(toMs !== undefined, (runs) => runs.where("run_id", "<", firstRunIdAt(toMs ?? 0)))
     .$if(notBefore !== undefined, (runs) => runs.where("run_id", ">=", notBefore ?? ""))
@@ -131,8 +133,13 @@ export async function activeDescendants(
   visible: Visibility,
   { rootRunId, after, limit, statesUpTo }: DescendantQuery,
 ): Promise<Run[]> {
-  const rows = await visibleRuns(db, visible, false)
+  const { tenant, workspace } = visible;
+  const rows = await db
+    .selectFrom("runs")
     .select(["run_id", stateUpTo(statesUpTo)])
+    .where("tenant", "=", tenant)
+    // Not as a plain column: SQLite would read by the index of workspaces instead of that of families.
+    .$if(workspace !== undefined, (runs) => runs.where(sql<boolean>`coalesce(workspace, '') = ${workspace}`))
     .where("root_run_id", "=", rootRunId)
     .where("run_id", ">", after)
     .where("status", "not in", ["completed", "failed", "cancelled"])
@@ -153,12 +160,4 @@ export async function countedRuns(db: Kysely<Tables>): Promise<CountedRuns> {
     active: Object.fromEntries(tenants.map((row) => [row.tenant, Number(row.active)])),
     descendants: Object.fromEntries(families.map((row) => [row.root_run_id, row.descendants])),
   };
-}
-
-/** `byWorkspace`: whether an index of workspaces may serve the query. SQLite would prefer it to one of workflows or families, which finds fewer runs. */
-function visibleRuns(db: Kysely<Tables>, visible: Visibility, byWorkspace: boolean) {
-  const { tenant, workspace } = visible;
-  const runs = db.selectFrom("runs");
-  if (byWorkspace || workspace === undefined) return runs.where(visibleTo(visible));
-  return runs.where("tenant", "=", tenant).where(sql<boolean>`coalesce(workspace, '') = ${workspace}`);
 }

@@ -82,7 +82,7 @@ describe("a database that has grown large", () => {
     [
       "the runs of a workflow in a workspace",
       (store) => store.listRuns(visible, { limit: 9, workflowId: "wf", statesUpTo: 9 }),
-      "runs_by_workflow",
+      "runs_by_workspace_workflow",
     ],
     [
       "the active runs of a family in a workspace",

@@ -10,4 +10,5 @@ export const runsByWorkspace: Migration = {
 const INDEXES = [
   "create index runs_by_workspace on runs (tenant, workspace, run_id) where workspace is not null",
   "create index runs_by_workspace_status on runs (tenant, workspace, status, run_id) where workspace is not null",
+  "create index runs_by_workspace_workflow on runs (tenant, workspace, workflow_id, run_id) where workspace is not null",
 ];
