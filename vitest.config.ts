@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/longest-first.ts";
 
 export default defineConfig({
   test: {
@@ -8,6 +9,7 @@ export default defineConfig({
     // Files share their modules: loading them anew for each file took a quarter of the time. So a test leaves no module
     // changed behind, and hooks of helpers are in the setup file.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     globalSetup: "test/global-setup.ts",
     setupFiles: ["test/each-file.ts"],
     // Generous, because a busy machine is not a failure; speed is measured by the benchmarks.

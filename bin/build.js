@@ -23,6 +23,12 @@ const lockPollMs = 50;
 const supersededMs = 500;
 
 /**
+ * What makes the compiler take half the processor time and less memory: two checkers in place of four, which look at the same types each, and
+ * fewer collections of garbage.
+ */
+export const COMPILER_SAVINGS = { args: ["--checkers", "2"], env: { GOGC: "400" } };
+
+/**
  * Builds `dist` when it is out of date and returns whether it can be used. A build, which takes seconds, prints one line on standard error;
  * standard output is for the command. Does nothing in an installed package, which has no sources.
  */
@@ -152,8 +158,9 @@ function build() {
       return withoutBuild("the packages that build it are not installed", "run npm ci with development dependencies");
     }
     process.stderr.write("assay: building, this takes a few seconds…\n");
-    const options = ["-p", "tsconfig.build.json", "--outDir", out, "--pretty", String(!!process.stderr.isTTY)];
-    if (!runNode([tsc, ...options])) return false;
+    const pretty = String(!!process.stderr.isTTY);
+    const options = ["-p", "tsconfig.build.json", "--outDir", out, "--pretty", pretty, ...COMPILER_SAVINGS.args];
+    if (!runNode([tsc, ...options], COMPILER_SAVINGS.env)) return false;
     if (!runNode([join(root, "bin", "bundle.js"), out])) return false;
     if (fs.existsSync(join(root, "src", "sdk")) && !runNode([join(root, "sdk", "build.js"), out])) return false;
   }
@@ -167,9 +174,13 @@ function build() {
   return true;
 }
 
-/** @param {string[]} args */
-function runNode(args) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+/**
+ * @param {string[]} args
+ * @param {Record<string, string>} [more] variables of the environment
+ */
+function runNode(args, more = {}) {
+  const env = { ...process.env, ...more };
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", env });
   if (status === 0) return true;
   process.stderr.write(`${stdout}${stderr}assay: the build failed; dist is unchanged\n`);
   return false;
