@@ -30,6 +30,13 @@ function ownCopy(name = "my-evals"): string {
   return folder;
 }
 
+/** Twelve of the twenty tasks, of which the worse agent loses six, are enough for a verdict. */
+function keepTasks(file: string, names: RegExp): void {
+  const suite = JSON.parse(readFileSync(file, "utf8"));
+  const tasks = suite.tasks.filter(({ taskId }: { taskId: string }) => names.test(taskId));
+  writeFileSync(file, JSON.stringify({ ...suite, tasks }));
+}
+
 /** As a shell splits the plain commands of the page. */
 function wordsOf(command: string): string[] {
   return (command.replaceAll("\\\n", " ").match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'(.*)'$/, "$1"));
@@ -84,6 +91,7 @@ describe("the gate for any CI", () => {
   test("passes main, refuses a change without a baseline, and fails one that is worse", async () => {
     const folder = tempDir();
     cpSync(join(root, "examples/evals"), join(folder, "evals"), { recursive: true });
+    keepTasks(join(folder, "evals/suite.json"), /^(lamp|kettle|chair)-/);
     const env = { PATH: `${programs.folder}${delimiter}${process.env["PATH"]}`, COMMIT: "0a1b2c3" };
     const run = (program: string, args: readonly string[]) =>
       new Promise<{ status: number; stderr: string }>((resolve) => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { inLongForm } from "../src/testing/long-form.ts";
@@ -97,5 +97,7 @@ describe.each(DATABASES)("a run with many large children, on %s", (_, databaseFo
     await host.until(cancelled, host.ended);
     expect(host.isAlive()).toBe(true);
     await host.stop();
+    // Hundreds of megabytes, which may be in memory.
+    rmSync(folder, { recursive: true });
   }, 300_000);
 });

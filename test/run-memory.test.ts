@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { doubling } from "../src/testing/doubling.ts";
@@ -61,5 +61,7 @@ describe.each(DATABASES)("twenty runs that double a variable, on %s", (_, databa
     for (const run of large) expect((await second.ends(run.runId)).error?.code).toBe("run_too_large");
     expect(second.isAlive()).toBe(true);
     await second.stop();
+    // Hundreds of megabytes, which may be in memory.
+    rmSync(folder, { recursive: true });
   }, 240_000);
 });

@@ -1,5 +1,7 @@
 // A stand-in for the agent of the pack: a program that reads its task and writes its answer.
-const { item, daysSinceDelivery } = JSON.parse(await new Response(process.stdin).text());
+import { text } from "node:stream/consumers";
+
+const { item, daysSinceDelivery } = JSON.parse(await text(process.stdin));
 
 const isFood = ["cheese", "bread", "apples"].includes(item);
 const refund = !isFood && daysSinceDelivery <= 30;

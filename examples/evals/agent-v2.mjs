@@ -1,5 +1,7 @@
 // The next version. Somebody was generous.
-const { item, days } = JSON.parse(await new Response(process.stdin).text());
+import { text } from "node:stream/consumers";
+
+const { item, days } = JSON.parse(await text(process.stdin));
 
 const isFood = ["cheese", "bread", "apples"].includes(item);
 console.log(JSON.stringify({ refund: !isFood && days <= 60 }));

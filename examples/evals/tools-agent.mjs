@@ -1,5 +1,7 @@
 // An agent with a tool, which it finds at the address that Assay gives it. In an evaluation the fixtures of the task answer.
-const { customer, days } = JSON.parse(await new Response(process.stdin).text());
+import { text } from "node:stream/consumers";
+
+const { customer, days } = JSON.parse(await text(process.stdin));
 
 async function call(tool, args) {
   const { ASSAY_TOOLS_URL: url, ASSAY_TOOLS_TOKEN: token } = process.env;

@@ -1,4 +1,4 @@
 import { createDatabase } from "../../src/testing/postgres.ts";
-import { tryAttacks } from "./try-attacks.ts";
+import { isForEachDatabase, tryAttacks } from "./try-attacks.ts";
 
-tryAttacks("PostgreSQL", async () => ["--database-url", (await createDatabase()).url]);
+tryAttacks("PostgreSQL", async () => ["--database-url", (await createDatabase()).url], isForEachDatabase);
