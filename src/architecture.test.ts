@@ -343,7 +343,7 @@ describe("the table of imports", () => {
       `import { x } from "../../gates/decide/vote.ts";\nimport { y } from "../../../formats/tape.ts";`,
     ],
     [
-      "engine/nodes/delay.ts",
+      "engine/nodes/basic.ts",
       `import { x } from "../runs/decide/start.ts";\nimport type { S } from "../../store/port/store.ts";`,
     ],
     ["engine/worker.ts", `import { hostname } from "node:os";\nconst at = Date.now();`],

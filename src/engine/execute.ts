@@ -1,12 +1,10 @@
 import type { AuditDraft } from "../protocol/audit/audit.ts";
 import { defined } from "../protocol/defined.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { RunEvent } from "../protocol/events.ts";
-import { ENGINE_VERSION, type EventDraft } from "../protocol/events.ts";
+import { ENGINE_VERSION, type EventDraft, type RunEvent } from "../protocol/events.ts";
 import type { Caller, Visibility } from "../protocol/identity/identity.ts";
 import type { Evidence } from "../protocol/promotion/evidence.ts";
-import type { Run } from "../protocol/runs/run.ts";
-import { activeNodes } from "../protocol/runs/run.ts";
+import { activeNodes, type Run } from "../protocol/runs/run.ts";
 import { isTerminal } from "../protocol/runs/run-status.ts";
 import type { IdempotencyOutcome, Refusal, Unit } from "../store/port/store.ts";
 import { childPlansOf } from "./families/child-runs.ts";
@@ -18,13 +16,20 @@ import { childRoom, creationLimits } from "./runs/creation-limits.ts";
 import { stamp } from "./runs/stamp.ts";
 import { isHeadOnly } from "./runs/too-large.ts";
 import { checked, checkedTurn } from "./schemas/schema-checks.ts";
-import { RecordedOutcome } from "./shared/recorded-outcome.ts";
+import { RecordedOutcome } from "./shared/once-only.ts";
 import { serialize } from "./shared/serialize.ts";
 import { type Turn, turnSteps } from "./worker/turn.ts";
 import type { Plan } from "./workflows/decide/plan.ts";
 
 /** The idempotency outcome that a result would be recorded as; undefined when the request carries no key. */
 export type Recorder<T> = (result: T) => IdempotencyOutcome | undefined;
+
+/** A request of a caller, with the recorder of its response. */
+export interface ApiRequest<Request, Response> {
+  readonly caller: Caller;
+  readonly request: Request;
+  readonly record: Recorder<Response>;
+}
 
 interface Command<T> {
   readonly runId: string;
@@ -186,6 +191,16 @@ export function auditDraft(
 ): AuditDraft {
   const occurredAt = new Date(nowMs).toISOString();
   return { occurredAt, actor: caller.principal, action, target, details: { ...details, keyId: caller.keyId } };
+}
+
+/** Commits a unit with the idempotency outcome of its request. Throws the error of a refusal. */
+export async function commitUnit(
+  { store }: Pick<Host, "store">,
+  unit: Unit,
+  outcome?: IdempotencyOutcome,
+): Promise<void> {
+  const committed = await store.commit({ ...unit, ...defined({ idempotency: outcome }) });
+  if (!committed.ok) throw refused(committed.refusal);
 }
 
 /** The error of a refusal that a new decision would not change. */

@@ -10,6 +10,10 @@ export function instantMs(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
+export function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
 /** The milliseconds of an instant in a query. Throws `validation_error` for other texts. */
 export function queryInstant(name: string, text: string): number {
   const ms = instantMs(text);

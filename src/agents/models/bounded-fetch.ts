@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { postHttp } from "../../engine/outbound/post-http.ts";
+import { postHttp } from "../../engine/outbound/call-out.ts";
 
 /** The outcome of one call, as far as readers of its answer cannot see it. */
 export interface Carried {

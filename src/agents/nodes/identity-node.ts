@@ -1,4 +1,4 @@
-import { identity } from "../../engine/nodes/identity.ts";
+import { identity } from "../../engine/nodes/basic.ts";
 import type { EffectContext, EffectNodeType, NodeOutcome, PureNodeType } from "../../engine/worker/node-type.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EventDraft, RunError } from "../../protocol/events.ts";

@@ -1,5 +1,4 @@
-import { checkpointLine, entryLine, headerLine, readCopyLine } from "../../engine/audit/copy-line.ts";
-import { verifyAuditCopy } from "../../engine/audit/export.ts";
+import { checkpointLine, entryLine, headerLine, readCopyLine, verifyAuditCopy } from "../../engine/audit/export.ts";
 import { entryHash } from "../../formats/audit/audit-entry-hash.ts";
 import { byteLines } from "../../formats/text/byte-chunks.ts";
 import type { AuditEntry } from "../../protocol/audit/audit.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
-import { acceptRollback, type Rollback, rollbackOf } from "../../engine/audit/accept-rollback.ts";
+import { acceptRollback, type Rollback, rollbackOf } from "../../engine/audit/anchor.ts";
 import { auditKeyId, auditSigner, newKeyPem, rotatedPem } from "../../engine/audit/signer.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import type { Store } from "../../store/port/store.ts";

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { checkpointLine, entryLine, headerLine } from "../../engine/audit/copy-line.ts";
+import { checkpointLine, entryLine, headerLine } from "../../engine/audit/export.ts";
 import { asServed } from "../../engine/audit/verify.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { auditLogOn, record, tamper } from "../../testing/audit-log.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { feedbackFigures } from "../../engine/judgments/feedback-figures.ts";
+import { feedbackFigures } from "../../engine/judgments/feedback-summary.ts";
 import { FEEDBACK_GROUPINGS } from "../../protocol/judgments/feedback-api.ts";
 import type { FeedbackRow } from "../../store/port/judgments.ts";
 import { paintFor } from "../output/io.ts";

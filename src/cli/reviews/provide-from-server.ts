@@ -1,4 +1,4 @@
-import { postHttp } from "../../engine/outbound/post-http.ts";
+import { postHttp } from "../../engine/outbound/call-out.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
 import { connect } from "../client/client.ts";

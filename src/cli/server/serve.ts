@@ -1,9 +1,8 @@
 import type { PackDesk } from "../../agents/packs/open-pack.ts";
 import type { Host } from "../../engine/host.ts";
 import { authenticator } from "../../engine/identity/authenticate.ts";
-import { bootstrapOwnerKey } from "../../engine/identity/bootstrap-key.ts";
 import { authorizer } from "../../engine/identity/roles.ts";
-import { seedKeys } from "../../engine/identity/seed-keys.ts";
+import { bootstrapOwnerKey, seedKeys } from "../../engine/identity/seed-keys.ts";
 import { eventRoutes } from "../../http/routes/events.ts";
 import { buildServer } from "../../http/server.ts";
 import { defined } from "../../protocol/defined.ts";

@@ -19,8 +19,8 @@ import { structuredOutput } from "../../agents/nodes/structured-output.ts";
 import { versionsOf } from "../../agents/registry/stored-agents.ts";
 import { type McpTools, mcpTools } from "../../agents/tools/mcp-tools.ts";
 import { type Host, idSource } from "../../engine/host.ts";
+import { CONFORMANCE_SECRET_ID } from "../../engine/nodes/conformance.ts";
 import { planless } from "../../engine/nodes/decision-source.ts";
-import { CANARY_ID } from "../../engine/nodes/secret-echo.ts";
 import { supervisor } from "../../engine/nodes/supervisor.ts";
 import type { NodeType } from "../../engine/worker/node-type.ts";
 import { calibrationNode } from "../../evals/calibration/calibration-node.ts";
@@ -130,7 +130,7 @@ function installedAgents(
 
 /** The keys of the agents file by their variables, and the secrets of conformance suites by their ids. */
 function namedSecretsOf({ conformanceSeams, canarySecret }: Config, file: AgentsFile): NamedSecret[] {
-  const planted = canarySecret === undefined ? [] : [{ id: CANARY_ID, value: canarySecret }];
+  const planted = canarySecret === undefined ? [] : [{ id: CONFORMANCE_SECRET_ID, value: canarySecret }];
   return [...namedKeysIn(file, ownEnvironment()), ...planted, ...(conformanceSeams ? [TEST_SECRET] : [])];
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { acceptRollback, rollbackOf } from "../../engine/audit/accept-rollback.ts";
+import { acceptRollback, rollbackOf } from "../../engine/audit/anchor.ts";
 import { type Checkpointer, checkpointer } from "../../engine/audit/checkpointer.ts";
 import { auditSigner, newKeyPem, rotatedPem } from "../../engine/audit/signer.ts";
 import { verifyAudit } from "../../engine/audit/verify.ts";

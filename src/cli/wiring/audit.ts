@@ -6,7 +6,7 @@ import { type RootReceiver, startRootSender } from "../../engine/audit/root-send
 import { type AuditSigner, type AuditVerifier, auditSigner } from "../../engine/audit/signer.ts";
 import type { Host } from "../../engine/host.ts";
 import { problemOf, systemResolve } from "../../engine/outbound/guard.ts";
-import { atMostEvery } from "../../engine/shared/at-most-every.ts";
+import { atMostEvery } from "../../engine/shared/once-only.ts";
 import { counter, gauge, type Sample } from "../../http/routes/metrics.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import type { Store } from "../../store/port/store.ts";

@@ -3,9 +3,8 @@ import { withLargeCommitsInTurn } from "../../engine/families/large-commits.ts";
 import { type InterruptTokens, tokenKeys } from "../../engine/gates/interrupt-token.ts";
 import { type GateSettings, type Host, idSource } from "../../engine/host.ts";
 import { NODE_TYPES, servedTypes } from "../../engine/nodes/all.ts";
+import { CONFORMANCE_SECRET_ID, secretEcho, sideEffect } from "../../engine/nodes/conformance.ts";
 import { planless } from "../../engine/nodes/decision-source.ts";
-import { CANARY_ID, secretEcho } from "../../engine/nodes/secret-echo.ts";
-import { sideEffect } from "../../engine/nodes/side-effect.ts";
 import { supervisor } from "../../engine/nodes/supervisor.ts";
 import { systemResolve } from "../../engine/outbound/guard.ts";
 import { withOutbox } from "../../engine/webhooks/outbox.ts";
@@ -98,7 +97,7 @@ function nodeTypesOf(
   host: Pick<Host, "store" | "nowMs" | "effects">,
   agentNodes: readonly NodeType[],
 ): NodeTypes {
-  const echo = secretEcho((id) => (id === CANARY_ID ? canarySecret : undefined));
+  const echo = secretEcho((id) => (id === CONFORMANCE_SECRET_ID ? canarySecret : undefined));
   const observed = conformanceSeams ? [sideEffect(host), echo, supervisor(undefined, planless(host))] : [];
   // A later type replaces an earlier one of the same id: the supervisor that calls agents is used.
   const all = [...NODE_TYPES.values(), ...observed, ...agentNodes];

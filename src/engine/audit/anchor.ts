@@ -2,37 +2,38 @@ import { entryHash } from "../../formats/audit/audit-entry-hash.ts";
 import type { AuditAnomaly } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Audit } from "../../store/port/store.ts";
+import type { Host } from "../host.ts";
 
 /** The point of a tenant's chain up to which this host has signed, kept outside the database. */
 export interface Anchor {
   readonly seq: number;
-  /** Of the entry at `seq`. It covers every entry before, because each entry holds the hash of the one before it. */
+  /** The hash of the entry at `seq`. It covers all entries before, because each entry has the hash of the one before it. */
   readonly hash: string;
-  /** The last checkpoint that is known to be stored; absent until the first is. */
+  /** The last checkpoint that is known to be stored, if any. */
   readonly checkpoint?: { readonly atSequence: number; readonly merkleRoot: string };
 }
 
-/** Anchors of all tenants. Every call reads what is stored now: other processes may share them, and an operator may accept a rollback. */
+/** The anchors of all tenants. Each call reads the stored state: other processes may share the anchors, and an operator may accept a rollback. */
 export interface Anchors {
   /** Throws `audit_anchor_unusable` for anchors that cannot be read. */
   read(tenant: string): Promise<Anchor | undefined>;
-  /** Every tenant that has an anchor. */
+  /** The tenants with an anchor. */
   tenants(): Promise<string[]>;
-  /** Durable when it returns. Called within `hold` of the tenant. */
+  /** Durable on return. Called within `hold` of the tenant. */
   write(tenant: string, anchor: Anchor): Promise<void>;
   /** Runs `work` while no other process that shares the anchors does so for the tenant. */
   hold<T>(tenant: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** A chain that does not contain what was signed before. */
+/** A chain that does not contain the signed entries. */
 interface AnchorConflict {
-  /** Where the chain differs from the anchor. */
+  /** The entry at which the chain differs from the anchor. */
   readonly atSeq: number;
   readonly problem: string;
   readonly anomaly?: AuditAnomaly;
 }
 
-/** Two reads by key, whatever the length of the chain. */
+/** The conflict of a chain with its anchor, found by two reads for any length of the chain. */
 export async function anchorConflict(
   store: Pick<Audit, "readAudit" | "readCheckpoints">,
   tenant: string,
@@ -61,7 +62,7 @@ async function hashAt(store: Pick<Audit, "readAudit">, tenant: string, seq: numb
     return entry === undefined ? undefined : entryHash(entry);
   } catch (error) {
     if (error instanceof AppError) throw error;
-    // An entry that is no JSON, or has no canonical form, was put there by hand.
+    // An entry that is no JSON, or has no canonical form, was written by hand.
     return "unreadable";
   }
 }
@@ -70,12 +71,12 @@ export function conflictError(tenant: string, { problem, atSeq }: AnchorConflict
   return new AppError("audit_anchor_conflict", { tenant, problem, atSeq });
 }
 
-/** The last number of a sequence that both databases and a number of this language can hold. */
+/** The largest sequence that both databases and a JavaScript number can represent. */
 export const LAST_SEQ = 2 ** 63 - 1024;
 
 /**
- * A checkpoint whose end is no entry of the log. It was put there by hand: one behind the head would make the log look signed, one before
- * the first entry takes the place of another.
+ * A checkpoint whose end is no entry of the log. It was written by hand: one after the head would make the log look signed, one before the first
+ * entry would replace another.
  */
 export async function strayCheckpoint(
   store: Pick<Audit, "auditHead" | "readCheckpoints">,
@@ -92,6 +93,50 @@ export async function strayCheckpoint(
 }
 
 function strayAt(atSeq: number): AnchorConflict {
-  const problem = `table audit_checkpoints has a checkpoint at entry ${atSeq}, which is no entry of the log: find out who put it there, and remove it`;
+  const problem = `table audit_checkpoints has a checkpoint at entry ${atSeq}, which is no entry of the log: find out where it comes from, and remove it`;
   return { atSeq: Math.max(0, atSeq), problem };
+}
+
+export interface Rollback {
+  readonly tenant: string;
+  readonly before: Anchor;
+  readonly problem: string;
+}
+
+/** The operator who accepts a rollback, with the reason. */
+interface Acceptance {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** The conflict of a tenant's chain with its anchor; undefined where there is none. */
+export async function rollbackOf(
+  { store }: Pick<Host, "store">,
+  tenant: string,
+  anchor: Anchor | undefined,
+): Promise<Rollback | undefined> {
+  const conflict = anchor && (await anchorConflict(store, tenant, anchor));
+  return conflict && { tenant, before: anchor, problem: conflict.problem };
+}
+
+/**
+ * Records in the tenant's chain that its present state was accepted in place of the signed one, and returns the new anchor. The entry is written
+ * first: an anchor that moved without it would leave no trace in the log.
+ */
+export async function acceptRollback(
+  { store, nowMs }: Pick<Host, "store" | "nowMs">,
+  { tenant, before, problem }: Rollback,
+  { by, reason }: Acceptance,
+): Promise<Anchor> {
+  const details = { reason, problem, signedSeq: before.seq, signedHash: before.hash };
+  const occurredAt = new Date(nowMs()).toISOString();
+  const audit = [{ occurredAt, actor: by, action: "audit.rollback.accepted", target: "audit", details }];
+  const committed = await store.commit({ tenant, audit });
+  if (!committed.ok) throw new Error(`the audit entry was refused: ${committed.refusal.type}`);
+  const head = await store.auditHead(tenant);
+  if (head === undefined) throw new Error("the audit chain has no head after an entry was added");
+  const checkpoint = (await store.readCheckpoints(tenant, 1, head.seq)).at(-1);
+  if (checkpoint === undefined) return head;
+  const { atSequence, merkleRoot } = checkpoint;
+  return { ...head, checkpoint: { atSequence, merkleRoot } };
 }

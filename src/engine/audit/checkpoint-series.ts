@@ -1,25 +1,25 @@
+import { createHash } from "node:crypto";
 import type { AuditCheckpoint } from "../../protocol/audit/audit.ts";
-import { merkleRoot } from "./merkle.ts";
 import type { AuditVerifier } from "./signer.ts";
 
-/** A checkpoint and, where it is known, what it says about the one before. */
+/** A checkpoint and, where it is known, the end of the one before as it says. */
 type ClaimedCheckpoint = AuditCheckpoint & { readonly prevSequence?: number };
 
 /**
- * Checks checkpoints against the hashes of the entries they cover, both given in ascending order and in any mixture.
- * What a checkpoint covers begins after the one before, whatever it says itself: the leaf count is fixed.
+ * Checks checkpoints against the hashes of their entries; both are given in ascending order, in any mixture. The entries of a checkpoint begin after
+ * the checkpoint before, whatever it says itself: the leaf count is fixed.
  */
 export class CheckpointSeries {
   valid = true;
-  /** Checkpoints of which only the signature could be checked, because their first entries are not part of the copy. */
+  /** The number of checkpoints of which only the signature could be checked, because the copy does not have their first entries. */
   signatureOnly = 0;
-  /** The last entry that a checkpoint signs, as far as its entries are at hand; 0 where there is none. */
+  /** The last entry of a checkpoint whose entries are all there; 0 without one. */
   signedThrough = 0;
   readonly #verifier: AuditVerifier;
-  /** Where the next checkpoint's entries begin; undefined when the log before is not at hand. */
+  /** The entry after which the next checkpoint's entries begin; undefined where the earlier log is missing. */
   #after: number | undefined;
   #seen = 0;
-  /** The place of the key that signed last. Once a newer key signed, an older one signs no more: it may be in other hands by now. */
+  /** The index of the last signing key. After a newer key has signed, an older one is not valid any more: it may be in other hands. */
   #keyPlace = Number.POSITIVE_INFINITY;
   readonly #hashes = new Map<number, string>();
   readonly #waiting: ClaimedCheckpoint[] = [];
@@ -41,7 +41,7 @@ export class CheckpointSeries {
     this.#settle();
   }
 
-  /** Checkpoints whose last entry never came are not valid. */
+  /** Checkpoints whose last entry is missing are not valid. */
   end(): void {
     if (this.#waiting.length > 0) this.valid = false;
   }
@@ -71,7 +71,7 @@ export class CheckpointSeries {
     return leaves.length > 0 && leaves.length === atSequence - after && merkleRoot(leaves) === root;
   }
 
-  /** Those there are in `(after, through]`, in order; they are not needed again. */
+  /** Removes and returns the hashes in `(after, through]`, in order. */
   #takeHashes(after: number, through: number): string[] {
     const taken: string[] = [];
     for (const [seq, hash] of this.#hashes) {
@@ -81,4 +81,24 @@ export class CheckpointSeries {
     }
     return taken;
   }
+}
+
+/** The Merkle root of consecutive entries' hashes (RFC 0218): a parent is the SHA-256 of its children's hex digits, and an odd last node moves up unchanged. */
+export function merkleRoot(leaves: readonly string[]): string {
+  let level = leaves;
+  while (level.length > 1) {
+    const parents: string[] = [];
+    for (let i = 0; i < level.length; i += 2) {
+      const [left = "", right] = level.slice(i, i + 2);
+      parents.push(right === undefined ? left : parentOf(left, right));
+    }
+    level = parents;
+  }
+  const [root] = level;
+  if (root === undefined) throw new Error("a checkpoint covers at least one entry");
+  return root;
+}
+
+function parentOf(left: string, right: string): string {
+  return createHash("sha256").update(`${left}${right}`, "ascii").digest("hex");
 }

@@ -134,11 +134,11 @@ describe("a chain that does not hold", () => {
       [4, 5],
     ]);
     expect(troubles).toHaveLength(1);
-    expect(String(troubles[0])).toContain("does not hold at entry 4");
+    expect(String(troubles[0])).toContain("is broken at entry 4");
     host.pass(6 * MINUTE);
     await checkpointer.sweep();
     expect(troubles).toHaveLength(2);
-    await expect(checkpointer.checkpointTenant("broken")).rejects.toThrow("does not hold");
+    await expect(checkpointer.checkpointTenant("broken")).rejects.toThrow("is broken at entry 4");
   });
 
   function tamperedRead(store: Store): Store["readAudit"] {

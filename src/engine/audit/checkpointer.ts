@@ -2,17 +2,15 @@ import { AppError } from "../../protocol/errors.ts";
 import type { AuditBacklog, StoredCheckpoint } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 import { type Anchor, type Anchors, anchorConflict, conflictError, strayCheckpoint } from "./anchor.ts";
-import { ChainLinks } from "./chain-links.ts";
-import { merkleRoot } from "./merkle.ts";
-import { isUnreadable, readChain } from "./read-chain.ts";
+import { ChainLinks, isUnreadable, readChain } from "./chain.ts";
+import { merkleRoot } from "./checkpoint-series.ts";
 import { type AuditSigner, checkpointName } from "./signer.ts";
-import { UnsignedSince } from "./unsigned-since.ts";
 import { verifyAudit } from "./verify.ts";
 
 interface CheckpointSettings {
-  /** The most entries one checkpoint covers. */
+  /** The entries of one checkpoint, at most. */
   readonly intervalEntries: number;
-  /** The longest that an entry waits for a checkpoint when fewer come. */
+  /** The longest wait of an entry for a checkpoint. */
   readonly intervalSeconds: number;
   readonly sweepMs: number;
 }
@@ -20,22 +18,22 @@ interface CheckpointSettings {
 export const CHECKPOINT_DEFAULTS: CheckpointSettings = { intervalEntries: 1000, intervalSeconds: 300, sweepMs: 2000 };
 
 export interface Checkpointer {
-  /** Covers everything the tenant's chain holds now. Throws when the chain does not hold. */
+  /** Signs all present entries of the tenant's chain. Throws where the chain is broken. */
   checkpointTenant(tenant: string): Promise<void>;
-  /** Makes the checkpoints that are due, for every tenant. */
+  /** Makes the due checkpoints of all tenants. */
   sweep(): Promise<void>;
-  /** Sweeps now and from then on. */
+  /** Sweeps now and from time to time. */
   start(): void;
   stop(): Promise<void>;
-  /** Tenants whose chain is not signed at present, each with the error. */
+  /** Tenants whose chain is not being signed, each with the error. */
   refused(): ReadonlyMap<string, Error>;
 }
 
 const ATTEMPTS = 100;
 
 /**
- * Signs the ends of audit chains. Any number of processes may do so for the same database: a checkpoint is only stored
- * after the one it was made after, so the slower of two leaves the field.
+ * Signs the ends of audit chains. Any number of processes may do so for the same database: a checkpoint is stored only directly after the one that it
+ * was made after, so the slower of two is dropped.
  */
 export function checkpointer(
   host: Pick<Host, "store" | "nowMs" | "newId">,
@@ -47,15 +45,15 @@ export function checkpointer(
   const { store, nowMs, newId } = host;
   const { intervalEntries, sweepMs } = settings;
   const intervalMs = settings.intervalSeconds * 1000;
-  /** Chains that do not hold are looked at again, and complained about, once per interval. */
-  const leaveAloneUntilMs = new Map<string, number>();
+  /** The end of the pause for refused chains, which are checked again, and reported, once per interval. */
+  const pausedUntilMs = new Map<string, number>();
   const refusals = new Map<string, Error>();
   const unsigned = new UnsignedSince();
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> = Promise.resolve();
   let stopped = true;
 
-  /** False when another process was first. */
+  /** Signs and stores one checkpoint; false where another process was first. */
   async function cut(tenant: string, prevSequence: number, atSequence: number): Promise<boolean> {
     const hashes = await soundHashes(host, tenant, prevSequence, atSequence);
     const root = merkleRoot(hashes);
@@ -72,7 +70,7 @@ export function checkpointer(
     return anchors.hold(tenant, () => putAnchored(anchors, tenant, prevSequence, reached, signed));
   }
 
-  /** The anchor is durable before the signature exists, so no signature covers a chain that the anchor does not know. */
+  /** The anchor is durable before the signature exists, so no signature is for a chain that the anchor does not have. */
   async function putAnchored(
     anchors: Anchors,
     tenant: string,
@@ -91,7 +89,7 @@ export function checkpointer(
     return true;
   }
 
-  /** Entries between the anchor and the last checkpoint were signed by another host, or before there was an anchor. */
+  /** Checks the chain against its anchor. Entries between the anchor and the last checkpoint were signed by another host, or before the anchor. */
   async function requireAnchored(tenant: string, anchor: Anchor | undefined, prevSequence: number): Promise<void> {
     const conflict = anchor && (await anchorConflict(store, tenant, anchor));
     if (conflict !== undefined) throw conflictError(tenant, conflict);
@@ -102,14 +100,11 @@ export function checkpointer(
     // A log without an anchor may have checkpoints of a key that was replaced before keys were listed.
     if (anomalies.length === 0 && (chainValid || anchor === undefined)) return;
     const atSeq = anomalies[0]?.atSeq ?? prevSequence;
-    const what = checkpointsValid ? `the chain does not hold at entry ${atSeq}` : "a checkpoint does not hold";
+    const what = checkpointsValid ? `the chain is broken at entry ${atSeq}` : "a checkpoint is not valid";
     throw conflictError(tenant, { atSeq, problem: `${what}, after entry ${from}, the last that is known to be sound` });
   }
 
-  /**
-   * A host that was not started again since the key was replaced must not sign after one that was: a checkpoint by an older key is not
-   * valid there, and checkpoints are never removed.
-   */
+  /** Refuses to sign after a checkpoint of an unknown, newer key: a later checkpoint of an older key is not valid, and checkpoints are never removed. */
   async function requireKnownKey(tenant: string, atSeq: number): Promise<void> {
     const [last] = await store.readCheckpoints(tenant, atSeq, atSeq, 1);
     if (last === undefined || signer.signedBy(last.merkleRoot, last.signature, last.checkpoint) !== undefined) return;
@@ -125,32 +120,31 @@ export function checkpointer(
     }
   }
 
-  /** A checkpoint that was put there by hand must not look like one of another process: nothing would be signed any more. */
+  /** Throws for a checkpoint that was written by hand: taken for one of another process, it would stop all signing. */
   async function requireNoStray(tenant: string): Promise<void> {
     const stray = await strayCheckpoint(store, tenant);
     if (stray !== undefined) throw conflictError(tenant, stray);
   }
 
-  /** Full intervals at once; the rest when the time since the last checkpoint would be over before the next sweep. */
+  /** The end of the due entries: full intervals, and the rest where its time would be over before the next sweep. */
   function dueThrough(backlog: AuditBacklog): number {
     const { headSeq, checkpointSeq, checkpointAtMs } = backlog;
     const now = nowMs();
-    // The time of a checkpoint is not signed. Whoever writes a later one, once or over and over, must not put off the next.
+    // The time of a checkpoint is not signed: a later time, written by hand, must not delay the next checkpoint.
     const waitedMs = Math.max(now - checkpointAtMs, now - unsigned.sinceMs(backlog, now));
-    if (checkpointSeq > headSeq || waitedMs + sweepMs >= intervalMs || now - checkpointAtMs < -intervalMs)
-      return headSeq;
-    return headSeq - ((headSeq - checkpointSeq) % intervalEntries);
+    const isDue = checkpointSeq > headSeq || waitedMs + sweepMs >= intervalMs || now - checkpointAtMs < -intervalMs;
+    return isDue ? headSeq : headSeq - ((headSeq - checkpointSeq) % intervalEntries);
   }
 
   function noteRefusal(tenant: string, error: unknown): void {
     if (isRefusal(error)) {
-      leaveAloneUntilMs.set(tenant, nowMs() + intervalMs);
+      pausedUntilMs.set(tenant, nowMs() + intervalMs);
       refusals.set(tenant, error);
     }
     onTrouble(error);
   }
 
-  /** At the start, so that a database that was rolled back is reported before anything is due to be signed. */
+  /** Done at the start, so that a database that was rolled back is reported before anything is signed. */
   async function compareWithAnchors(): Promise<void> {
     for (const tenant of (await anchors?.tenants()) ?? []) {
       const anchor = await anchors?.read(tenant);
@@ -162,15 +156,15 @@ export function checkpointer(
   async function sweep(): Promise<void> {
     for (const backlog of await store.auditBacklog()) {
       const { tenant, checkpointSeq } = backlog;
-      if ((leaveAloneUntilMs.get(tenant) ?? 0) > nowMs()) continue;
-      leaveAloneUntilMs.delete(tenant);
+      if ((pausedUntilMs.get(tenant) ?? 0) > nowMs()) continue;
+      pausedUntilMs.delete(tenant);
       try {
         const through = dueThrough(backlog);
         if (through === checkpointSeq) continue;
         await cover(tenant, checkpointSeq, through);
         refusals.delete(tenant);
       } catch (error) {
-        // One tenant's trouble is not the others'.
+        // The error of one tenant does not stop the others.
         noteRefusal(tenant, error);
       }
     }
@@ -190,7 +184,7 @@ export function checkpointer(
     refused: () => refusals,
     async checkpointTenant(tenant) {
       let through: number | undefined;
-      // Another process may be first each time, but then the chain is covered a little further each time.
+      // Another process may be first each time, but then the chain is signed a little further each time.
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const backlog = (await store.auditBacklog()).find((each) => each.tenant === tenant);
         through ??= backlog?.headSeq;
@@ -214,14 +208,14 @@ export function checkpointer(
   };
 }
 
-/** A signature says that this is how the log was, so none is given over a log that contradicts itself. */
+/** A broken log is not signed. */
 class BrokenChain extends Error {
   constructor(tenant: string, atSeq: number) {
-    super(`the audit chain of tenant ${tenant} does not hold at entry ${atSeq}; no checkpoint is signed over it`);
+    super(`the audit chain of tenant ${tenant} is broken at entry ${atSeq}; no checkpoint of it is signed`);
   }
 }
 
-/** Refusals last until an operator acts; all other errors are tried again at the next sweep. */
+/** Whether an error lasts until an operator acts; others are tried again at the next sweep. */
 function isRefusal(error: unknown): error is Error {
   if (error instanceof BrokenChain) return true;
   return (
@@ -229,7 +223,7 @@ function isRefusal(error: unknown): error is Error {
   );
 }
 
-/** The hashes of `(after, through]`, computed from content, after checking that they are a chain. */
+/** The hashes of `(after, through]`, computed from content. Throws where they are no chain. */
 async function soundHashes(
   { store }: Pick<Host, "store">,
   tenant: string,
@@ -249,4 +243,22 @@ async function soundHashes(
   const [broken] = links.anomalies;
   if (broken) throw new BrokenChain(tenant, broken.atSeq);
   return hashes;
+}
+
+interface Waiting {
+  readonly seq: number;
+  readonly sinceMs: number;
+}
+
+/** The time since which entries wait for a checkpoint, by the clock of this process: times in the database can be changed by hand. */
+class UnsignedSince {
+  readonly #waiting = new Map<string, Waiting>();
+
+  /** To be called whenever a tenant has entries after its last checkpoint. */
+  sinceMs({ tenant, headSeq, checkpointSeq }: AuditBacklog, nowMs: number): number {
+    const known = this.#waiting.get(tenant);
+    if (known !== undefined && known.seq > checkpointSeq) return known.sinceMs;
+    this.#waiting.set(tenant, { seq: headSeq, sinceMs: nowMs });
+    return nowMs;
+  }
 }

@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { type AuditLog, auditLogOn, record } from "../../testing/audit-log.ts";
-import { checkpointLine, entryLine, headerLine } from "./copy-line.ts";
-import { verifyAuditCopy } from "./export.ts";
+import { checkpointLine, entryLine, headerLine, verifyAuditCopy } from "./export.ts";
 import { asServed } from "./verify.ts";
 
 const T = "acme";
@@ -144,7 +143,7 @@ describe("a text that is no copy of an audit log", () => {
     ["is missing", []],
     ["Line 1 is not JSON", ["{"]],
     ["Line 1 is not a header, an entry or a checkpoint", ["null"]],
-    ["Line 1 is not as it should be", ['{"kind":"header"}']],
+    ["Line 1 is not valid", ['{"kind":"header"}']],
   ])("is refused: %s", async (problem, lines) => {
     const verifying = verifyAuditCopy(lines);
     await expect(verifying).rejects.toMatchObject({ code: "unusable_input" });
@@ -156,6 +155,6 @@ describe("a text that is no copy of an audit log", () => {
     await expect(verifyAuditCopy(rest)).rejects.toThrow("Line 1 is not the header");
     await expect(verifyAuditCopy([header, header])).rejects.toThrow("Line 2 is a second header");
     const odd = edit([header, ...rest], '"kind":"entry"', '"kind":"entry","hash":"x"');
-    await expect(verifyAuditCopy(odd)).rejects.toThrow("Line 2 is not as it should be");
+    await expect(verifyAuditCopy(odd)).rejects.toThrow("Line 2 is not valid");
   });
 });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { defined } from "../../protocol/defined.ts";
+import { isoOf } from "../../protocol/instant.ts";
 import type { StoredCheckpoint } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 import type { OutboundAnswer } from "../outbound/call-out.ts";
@@ -20,16 +21,16 @@ interface RootSenderSettings extends RootReceiver {
   readonly sweepMs: number;
   readonly retryMs: number;
   readonly retryMaxMs: number;
-  /** From 0 to 1: hosts that failed together must not come back together. */
+  /** From 0 to 1: hosts that failed together must not retry together. */
   chance(): number;
-  /** The receiver did not take a root. */
+  /** Called where the receiver did not accept a root. */
   onRefusal(reason: string): void;
   onError(error: unknown): void;
 }
 
 export interface RootSender {
   stats(): { readonly sent: number; readonly failed: number };
-  /** Sends what was signed until now, as far as `graceMs` allows; the rest is sent after the next start. */
+  /** Sends the roots that are signed already within `graceMs`; the rest is sent after the next start. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -37,8 +38,8 @@ export const ROOT_EVENT = "assay.audit.root";
 const RECEIVER_ID = "audit-roots";
 
 /**
- * Sends every signed root to a receiver outside the host, in the order of each tenant's log, at least once. A root is marked as sent when the
- * receiver has answered with 2xx. Checkpoints are in the database, so a receiver that is away delays nothing else and loses nothing.
+ * Sends each signed root to a receiver outside the host, in the order of each tenant's log, at least once. A root is marked as sent when the receiver
+ * answers with 2xx. Checkpoints are in the database, so no root is lost while the receiver is away.
  */
 export function startRootSender(
   host: Pick<Host, "store" | "nowMs" | "outbound">,
@@ -67,7 +68,7 @@ export function startRootSender(
     return answer;
   }
 
-  /** The answer that kept the tenant's roots from being sent; undefined when all were. */
+  /** Sends the roots of a tenant. Returns the answer that stopped it; undefined where all were sent. */
   async function sendTenant(tenant: string): Promise<OutboundAnswer | undefined> {
     for (;;) {
       const after = (await store.readCursor(cursor, tenant))?.seq ?? 0;
@@ -81,7 +82,7 @@ export function startRootSender(
     }
   }
 
-  /** A root that the receiver refuses holds up the later ones of its tenant; a receiver that is away holds up all. */
+  /** Sends the roots of all tenants. A refused root delays the later ones of its tenant; a receiver that is away delays all. */
   async function round(): Promise<OutboundAnswer | undefined> {
     let failure: OutboundAnswer | undefined;
     for (const tenant of await store.tenantsWithCheckpointsAfter(cursor)) {
@@ -135,7 +136,7 @@ export function startRootSender(
   };
 }
 
-/** Another address has seen nothing yet, so it gets every root from the first. */
+/** The cursor of a receiver: a new address gets all roots from the first. */
 function cursorOf({ url }: RootReceiver): string {
   return `audit-roots ${createHash("sha256").update(url).digest("hex").slice(0, 16)}`;
 }
@@ -143,19 +144,10 @@ function cursorOf({ url }: RootReceiver): string {
 function rootMessage(tenant: string, stored: StoredCheckpoint, verifier: AuditVerifier): object {
   const { checkpoint, prevSequence, atSequence, merkleRoot, signature, atMs } = stored;
   const place = verifier.signedBy(merkleRoot, signature, checkpoint);
-  // Without a key where none of ours made the signature: then the stored checkpoint was changed.
+  // Without a key where no known key made the signature: then the stored checkpoint was changed.
   const publicKey = place === undefined ? undefined : [verifier.publicKey, ...verifier.earlierPublicKeys][place];
-  return defined({
-    type: ROOT_EVENT,
-    tenant,
-    checkpoint,
-    prevSequence,
-    atSequence,
-    merkleRoot,
-    signature,
-    publicKey,
-    signedAt: new Date(atMs).toISOString(),
-  });
+  const signed = { checkpoint, prevSequence, atSequence, merkleRoot, signature, publicKey, signedAt: isoOf(atMs) };
+  return defined({ type: ROOT_EVENT, tenant, ...signed });
 }
 
 const TOO_MANY = 429;

@@ -2,8 +2,7 @@ import { createPublicKey, generateKeyPairSync, verify } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { sha256 } from "../../testing/builders.ts";
-import { CheckpointSeries } from "./checkpoint-series.ts";
-import { merkleRoot } from "./merkle.ts";
+import { CheckpointSeries, merkleRoot } from "./checkpoint-series.ts";
 import { type AuditSigner, auditSigner, auditVerifier, checkpointName, newKeyPem, rotatedPem } from "./signer.ts";
 
 const root = sha256("root");

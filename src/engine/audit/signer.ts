@@ -10,15 +10,15 @@ import {
 import { AppError } from "../../protocol/errors.ts";
 import type { Store } from "../../store/port/store.ts";
 
-/** Signatures are taken over the 32 bytes of a root; here roots are hex and signatures base64, as on the wire. */
+/** Verifies signatures of the 32 bytes of a root; roots are hex and signatures base64, as on the wire. */
 export interface AuditVerifier {
   /** Base64 of the SPKI DER, as discovery publishes it. */
   readonly publicKey: string;
   /** Keys that signed before this one, newest first. */
   readonly earlierPublicKeys: readonly string[];
   /**
-   * The place of the signing key: 0 for the current one, 1 for the one before. Undefined where none of them signed the root, or another
-   * than the checkpoint names, and for texts that are no root or no signature.
+   * The index of the signing key: 0 for the current one, 1 for the one before. Undefined where none of the keys signed the root, where another key
+   * than the checkpoint names did, and for texts that are no root or no signature.
    */
   signedBy(merkleRoot: string, signature: string, checkpoint?: string): number | undefined;
   verify(merkleRoot: string, signature: string): boolean;
@@ -29,8 +29,8 @@ export interface AuditSigner extends AuditVerifier {
 }
 
 /**
- * The key that signs checkpoints and nothing else. `privateKeyPem` comes from the configuration: a private key, and after it the public
- * keys that were used before, newest first. Without it one is made and kept in the database, the same for every process.
+ * The key that signs checkpoints and nothing else. `privateKeyPem` comes from the configuration: a private key, and after it the earlier public keys,
+ * newest first. Without it a key is made and stored in the database, the same for all processes.
  */
 export async function auditSigner(
   store: Pick<Store, "hostSecret">,
@@ -61,7 +61,7 @@ export function rotatedPem(pem: string, trusted: readonly string[] = []): string
   return newPrivateKeyPem() + publicPem([publicKey, ...earlierPublicKeys, ...trusted]);
 }
 
-/** A key file without a past, or with keys that were trusted so far. */
+/** A new key file, with earlier keys that are trusted. */
 export function newKeyPem(trusted: readonly string[] = []): string {
   return newPrivateKeyPem() + publicPem(trusted);
 }
@@ -70,7 +70,7 @@ function publicPem(keys: readonly string[]): string {
   return keys.map((key) => publicKeyOf(key).export({ format: "pem", type: "spki" }).toString()).join("");
 }
 
-/** For checking a copy elsewhere, where there are only public keys, newest first. Throws `unusable_input` for others. */
+/** A verifier for copies, with public keys only, newest first. Throws `unusable_input` for other texts. */
 export function auditVerifier(publicKey: string, earlier: readonly string[] = []): AuditVerifier {
   return verifierWith([publicKey, ...earlier].map(publicKeyOf));
 }
@@ -108,20 +108,18 @@ export function auditKeyId(publicKey: string): string {
   return createHash("sha256").update(Buffer.from(publicKey, "base64")).digest("hex").slice(0, 16);
 }
 
-/** The name of a checkpoint ends with the id of its key. Names without one are from before keys were listed. */
+/** The name of a checkpoint, which ends with the id of its key. Older names have none. */
 export function checkpointName(id: string, publicKey: string): string {
   return `${id}.k${auditKeyId(publicKey)}`;
 }
 
-/** The reason is left out: it may quote the key. */
+/** Reads a key. The error has no cause, which could quote the key. */
 function readKey(what: string, read: () => KeyObject): KeyObject {
   let key: KeyObject | undefined;
   try {
     key = read();
   } catch {}
-  if (key?.asymmetricKeyType !== "ed25519") {
-    throw notEd25519(what);
-  }
+  if (key?.asymmetricKeyType !== "ed25519") throw notEd25519(what);
   return key;
 }
 

@@ -1,19 +1,17 @@
 import type { AuditCheckpoint, AuditVerifyResult } from "../../protocol/audit/audit.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { Audit, StoredCheckpoint } from "../../store/port/store.ts";
 import { type Anchor, anchorConflict, LAST_SEQ, strayCheckpoint } from "./anchor.ts";
-import { ChainLinks } from "./chain-links.ts";
+import { ChainLinks, isUnreadable, readChain } from "./chain.ts";
 import { CheckpointSeries } from "./checkpoint-series.ts";
-import { isUnreadable, readChain } from "./read-chain.ts";
 import type { AuditVerifier } from "./signer.ts";
 
 /**
- * Walks a tenant's chain and checks it against itself, against its end as the store knows it, and against the signed
- * checkpoints that end in the range. Every hash is computed from the rows' content. The answer repeats the range that
- * was asked for; only the walk keeps to the log. Throws `validation_error` for a range that is none.
+ * Checks a tenant's chain against itself, against its head in the store, and against the signed checkpoints that end in the range. Each hash is
+ * computed from the content of the rows. Throws `validation_error` for an invalid range.
  *
- * A log cut off together with its head and all later checkpoints shows only against the anchor of the signing key, which is checked
- * where the range covers it or reaches the end of the log, or against an export.
+ * A log that was cut off together with its head and all later checkpoints differs only from the anchor of the signing key, which is checked where
+ * the range includes it or reaches the end of the log, and from an export.
  */
 export async function verifyAudit(
   store: Audit,
@@ -24,7 +22,7 @@ export async function verifyAudit(
   anchor?: Anchor,
 ): Promise<AuditVerifyResult> {
   checkRange(fromSeq, toSeq);
-  // In this order: the head is read last and so is never behind a checkpoint, unless somebody moved it.
+  // The head is read last, so it is never before a checkpoint unless it was changed by hand.
   const checkpoints = await store.readCheckpoints(tenant, fromSeq, toSeq);
   const head = (await store.auditHead(tenant)) ?? { seq: 0, hash: "" };
 
@@ -37,7 +35,7 @@ export async function verifyAudit(
   for (const checkpoint of checkpoints) series.checkpoint(checkpoint);
   if (!(await followsAnother(store, tenant, checkpoints[0]))) series.valid = false;
 
-  // One entry more on either side: the hash of the last entry stands in the one after it.
+  // One more entry on either side: the hash of the last entry is in the next one.
   const walkFrom = Math.max(1, start - 1);
   const links = new ChainLinks(walkFrom, walkFrom === 1 ? null : undefined);
   const anomalies = links.anomalies;
@@ -75,22 +73,18 @@ export async function verifyAudit(
 
 function checkRange(fromSeq: number, toSeq: number): void {
   const natural = (seq: number) => Number.isSafeInteger(seq) && seq >= 0;
-  if (!natural(fromSeq) || !natural(toSeq)) {
-    throw new AppError("validation_error", { problem: "fromSeq and toSeq must be integers of 0 or more" });
-  }
-  if (toSeq < fromSeq) {
-    throw new AppError("validation_error", { problem: "toSeq must not be smaller than fromSeq" });
-  }
+  if (!natural(fromSeq) || !natural(toSeq)) throw validationError("fromSeq and toSeq must be integers of 0 or more");
+  if (toSeq < fromSeq) throw validationError("toSeq must not be smaller than fromSeq");
 }
 
-/** The first checkpoint of the range must begin at the start of the log or where another one ends. */
+/** Whether the first checkpoint of the range begins at the start of the log or at the end of another one. */
 async function followsAnother(store: Audit, tenant: string, first: StoredCheckpoint | undefined): Promise<boolean> {
   if (first === undefined || first.prevSequence === 0) return true;
   const { prevSequence } = first;
   return prevSequence > 0 && (await store.readCheckpoints(tenant, prevSequence, prevSequence)).length > 0;
 }
 
-/** Entries beyond the head, however far, were put there by hand, unless the head has moved on since it was read. */
+/** Reports entries after the head: they were written by hand, unless the head has moved since it was read. */
 async function expectNothingAfter(store: Audit, tenant: string, fromSeq: number, links: ChainLinks): Promise<void> {
   const seq = await entryFrom(store, tenant, fromSeq);
   if (seq === undefined) return;
@@ -104,7 +98,7 @@ async function entryFrom(store: Audit, tenant: string, fromSeq: number): Promise
     return entry?.atSequence;
   } catch (error) {
     if (error instanceof AppError) throw error;
-    // There is one that cannot be read, and so no telling where.
+    // An entry that cannot be read has no known sequence.
     return Number.MAX_SAFE_INTEGER;
   }
 }

@@ -3,6 +3,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft, PayloadOf, RunError } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
 import { startersOf } from "../../protocol/runs/forked-from.ts";
+import { workersOf } from "../../protocol/runs/orchestrator.ts";
 import type { Child, Run } from "../../protocol/runs/run.ts";
 import { handOver } from "../../protocol/runs/sensitive.ts";
 import { maskFields, publicOutputs } from "../../protocol/runs/snapshot.ts";
@@ -18,7 +19,6 @@ import { stamp } from "../runs/stamp.ts";
 import type { NodeOutcome } from "../worker/node-type.ts";
 import { roomOf } from "../worker/run-room.ts";
 import { isStartable, type Plan } from "../workflows/decide/plan.ts";
-import { dispatchableWorkflows } from "../workflows/dispatchable-workflows.ts";
 
 /** The present plans of the workflows that the nodes of a plan may dispatch, by workflow id. */
 export type ChildPlans = ReadonlyMap<string, Plan | undefined>;
@@ -73,9 +73,7 @@ export function startChild(
     nodeId,
     payload: { nodeId, childRunId, childWorkflowId: workflowId, waits, propagates, takes: [...takes] },
   });
-  if (outcome.childRunId !== undefined) {
-    return { childRunId: outcome.childRunId, events: [linked(outcome.childRunId)] };
-  }
+  if (outcome.childRunId !== undefined) return { childRunId: outcome.childRunId, events: [linked(outcome.childRunId)] };
   const depth = (run.parent?.depth ?? 0) + 1;
   if (depth > DEPTH_MAX) {
     const message = `Node ${nodeId} would dispatch a run below ${DEPTH_MAX} others.`;
@@ -190,4 +188,15 @@ export async function childEnded(host: Host, parent: Run, { nodeId, takes }: Chi
 /** Whether the results of a child fit into its parent: many children must not make it too large to be read. */
 function fits({ nodes, variables, channels, children }: Run, payload: Ended, bytesMax: number): boolean {
   return mayTake(sizeOf([nodes, variables, channels, children], bytesMax), sizeOf(payload, bytesMax), bytesMax);
+}
+
+/**
+ * The workflows that a turn may dispatch for a supervisor: those that it decided on last, or does in this very turn. A
+ * turn waits for nothing, so whatever it needs to know of them is read before it.
+ */
+function dispatchableWorkflows({ orchestrator }: Run, deciding: readonly NodeOutcome[]): string[] {
+  const last = orchestrator === undefined ? [] : [orchestrator.decision];
+  const made = deciding.flatMap((outcome) => (outcome.type === "completed" ? (outcome.events ?? []) : []));
+  const now = made.flatMap((event) => (event.type === "runOrchestrator.decided" ? [event.payload.decision] : []));
+  return [...last, ...now].flatMap(workersOf);
 }

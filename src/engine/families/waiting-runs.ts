@@ -1,4 +1,4 @@
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
@@ -35,13 +35,13 @@ export async function withRunsAbout<T>(
   ]);
   if (waiting.length > WAITS_MAX) {
     const problem = `more than ${WAITS_MAX} interrupts wait for this event; give them narrower correlations`;
-    throw new AppError("validation_error", { problem, correlationId });
+    throw validationError(problem, { correlationId });
   }
   const runs = await sized(host, reach, [...newest, ...waiting]);
   const { maxRunBytes } = roomOf(host);
   if (runs.length > 2 && bytesOf(runs) > maxRunBytes) {
     const problem = `the ${runs.length} runs that wait for this event have more than ${maxRunBytes} bytes together; give them narrower correlations`;
-    throw new AppError("validation_error", { problem, correlationId });
+    throw validationError(problem, { correlationId });
   }
   return withRuns(host, reach, runs, deliver);
 }

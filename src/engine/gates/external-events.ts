@@ -1,7 +1,7 @@
 import { correlationIdOf } from "../../formats/gates/gate-digest.ts";
 import type { AuditDraft } from "../../protocol/audit/audit.ts";
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { SendExternalEventRequest } from "../../protocol/gates/api.ts";
 import { type Caller, visibilityOf } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
@@ -63,7 +63,7 @@ async function received(
   const { eventId, eventType } = request;
   for (const [name, text] of Object.entries({ eventId, eventType })) {
     if (scrubber.scrubText(text) === text) continue;
-    throw new AppError("validation_error", { problem: `body/${name} looks like a credential; send another name` });
+    throw validationError(`body/${name} looks like a credential; send another name`);
   }
   const { principal, keyId } = caller;
   const correlationId = correlationOf(request);
@@ -79,9 +79,7 @@ function correlationOf({ correlation, correlationId, payload }: SendExternalEven
     return correlationIdOf(correlation);
   }
   if (correlationId !== undefined && correlation === undefined) return correlationId;
-  throw new AppError("validation_error", {
-    problem: "body must have either correlation or correlationId, and not both",
-  });
+  throw validationError("body must have either correlation or correlationId, and not both");
 }
 
 function holdMsOf({ gates }: Host, { holdSeconds }: SendExternalEventRequest): number | undefined {
@@ -89,7 +87,7 @@ function holdMsOf({ gates }: Host, { holdSeconds }: SendExternalEventRequest): n
   const most = Math.floor(gates.eventRetentionMs / 1000);
   if (holdSeconds <= most) return holdSeconds * 1000;
   const problem = `body/holdSeconds must be at most ${most}, for which this host keeps events`;
-  throw new AppError("validation_error", { problem, maxHoldSeconds: most });
+  throw validationError(problem, { maxHoldSeconds: most });
 }
 
 interface Delivering {

@@ -1,5 +1,5 @@
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import { gateRules } from "../../protocol/gates/gate-rules.ts";
 import { type Interrupt, isGoverned } from "../../protocol/gates/interrupt.ts";
 import { type Visibility, visibilityOf } from "../../protocol/identity/identity.ts";
@@ -125,5 +125,5 @@ export async function pinnedSuite(
 }
 
 function refuse(nodeId: string, problem: string): AppError {
-  return new AppError("validation_error", { problem: `node "${nodeId}" ${problem}`, nodeId });
+  return validationError(`node "${nodeId}" ${problem}`, { nodeId });
 }

@@ -1,5 +1,5 @@
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
 import type { Voter } from "../../protocol/gates/gate-rules.ts";
 import type {
@@ -54,7 +54,7 @@ export async function readInbox(host: Host, caller: Caller, query: GateQuery): P
 async function requireCursor({ store }: Host, caller: Caller, cursor: string | undefined): Promise<void> {
   if (cursor === undefined) return;
   const given = cursor.startsWith("int-") && isId(cursor) && (await store.readInterrupt(caller, cursor)) !== undefined;
-  if (!given) throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
+  if (!given) throw validationError("cursor is not one this host gave out");
 }
 
 /** The caller as a voter in the workspaces of interrupts; each workspace is looked up once. */

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import { instantMs } from "../../protocol/instant.ts";
 import { matches, type Static, Type } from "../../protocol/schema.ts";
 
@@ -110,5 +110,5 @@ function unknown(): AppError {
 }
 
 function tooLong(): AppError {
-  return new AppError("validation_error", { problem: "the interrupt's names are too long for a token" });
+  return validationError("the interrupt's names are too long for a token");
 }

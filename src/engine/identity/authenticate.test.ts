@@ -5,8 +5,7 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { HOUR, type NewKey, NOW, newKey } from "../../testing/builders.ts";
 import { hostAt } from "../../testing/moving-clock.ts";
 import { accept, upTo } from "../../testing/store-contract/subject.ts";
-import { hashOfKey, newApiKey } from "./api-key.ts";
-import { type Authenticator, authenticator } from "./authenticate.ts";
+import { type Authenticator, authenticator, hashOfKey, newApiKey } from "./authenticate.ts";
 
 const T = "acme";
 const MINUTE = 60_000;

@@ -8,7 +8,7 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { idempotencyOutcome, NOW } from "../../testing/builders.ts";
 import { ADA } from "../../testing/engine.ts";
 import { hostAt } from "../../testing/moving-clock.ts";
-import { RecordedOutcome } from "../shared/recorded-outcome.ts";
+import { RecordedOutcome } from "../shared/once-only.ts";
 import { defineRole, listRoles, MAX_ROLES, removeRole } from "./define-role.ts";
 import type { KeyHost } from "./keys.ts";
 

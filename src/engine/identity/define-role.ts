@@ -1,15 +1,15 @@
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { DefineRoleRequest, ListRolesResponse, RoleInfo } from "../../protocol/identity/api.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import { BUILT_IN_ROLES, decideScope } from "../../protocol/identity/scopes.ts";
 import { own } from "../../protocol/own.ts";
-import { auditDraft, type Recorder } from "../execute.ts";
+import { type ApiRequest, auditDraft } from "../execute.ts";
 import { grantedScopes, isGivenByOwner } from "./grants.ts";
 import { commitKeys, type KeyHost, placeOf, requireHarmlessNames } from "./keys.ts";
 import { roleTable } from "./roles.ts";
 
-/** The built-in roles, then the own ones by name: the tenant's and, with a workspace, those it defines itself. */
+/** The built-in roles, then those that the tenant and, with a workspace, the workspace define, by name. */
 export async function listRoles(
   { store }: Pick<KeyHost, "store">,
   caller: Caller,
@@ -38,17 +38,11 @@ export async function listRoles(
   };
 }
 
-interface DefineRole {
-  readonly caller: Caller;
-  readonly request: DefineRoleRequest;
-  readonly record: Recorder<RoleInfo>;
-}
-
-/**
- * Defines a role for the tenant or one workspace of it, or replaces it for all who hold it. The caller must have every
- * scope that it has then, and every one that it had.
- */
-export async function defineRole(host: KeyHost, { caller, request, record }: DefineRole): Promise<RoleInfo> {
+/** Defines or replaces a role of the tenant or of one workspace. The caller must have all scopes of the role before and after. */
+export async function defineRole(
+  host: KeyHost,
+  { caller, request, record }: ApiRequest<DefineRoleRequest, RoleInfo>,
+): Promise<RoleInfo> {
   const { role } = request;
   refuseBuiltIn(role);
   requireHarmlessNames(host, [role, request.workspace ?? ""]);
@@ -61,11 +55,7 @@ export async function defineRole(host: KeyHost, { caller, request, record }: Def
   const bound = defined({ workspace: place.workspace });
   const info: RoleInfo = { role, scopes, builtIn: false, ...bound };
   const outcome = record(info);
-  const details = {
-    scopes: scopes.join(" "),
-    ...(before === undefined ? {} : { scopesBefore: before.join(" ") }),
-    ...bound,
-  };
+  const details = { ...defined({ scopes: scopes.join(" "), scopesBefore: before?.join(" ") }), ...bound };
   await commitKeys(host, {
     tenant: place.tenant,
     roleDefinitions: [{ type: "put", ...bound, role, scopes }],
@@ -96,7 +86,7 @@ export async function removeRole(host: KeyHost, caller: Caller, role: string, wi
   });
 }
 
-/** Roles that are defined in one place: all of them are read where one is asked for. */
+/** Roles of one place, at most: all of them are read for one. */
 export const MAX_ROLES = 500;
 
 async function requireRoom(
@@ -107,10 +97,10 @@ async function requireRoom(
   const roles = await store.ownRoles(tenant, workspace);
   if (Object.hasOwn(roles, role) || Object.keys(roles).length < MAX_ROLES) return;
   const problem = `role: at most ${MAX_ROLES} roles are defined in one place; remove one that is not needed`;
-  throw new AppError("validation_error", { problem, limit: MAX_ROLES });
+  throw validationError(problem, { limit: MAX_ROLES });
 }
 
-/** What the role grants there now; undefined when nobody defined it. */
+/** The scopes of a role as it is defined there now. */
 async function ownScopes(
   { store }: Pick<KeyHost, "store">,
   { tenant }: Caller,
@@ -134,9 +124,7 @@ function isBuiltIn(role: string): boolean {
   return Object.hasOwn(BUILT_IN_ROLES, role.toLowerCase());
 }
 
-/** In any spelling: a role called Owner would be taken for one. */
+/** Refuses the names of built-in roles, in upper or lower case. */
 function refuseBuiltIn(role: string): void {
-  if (isBuiltIn(role)) {
-    throw new AppError("validation_error", { problem: `role: ${role} is built in and stays as it is` });
-  }
+  if (isBuiltIn(role)) throw validationError(`role: ${role} is built in and stays as it is`);
 }

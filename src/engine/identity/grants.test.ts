@@ -4,10 +4,9 @@ import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.t
 import type { RoleBinding, Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { hostAt } from "../../testing/moving-clock.ts";
-import { confirmPrincipal } from "./confirm-principal.ts";
 import { defineRole, removeRole } from "./define-role.ts";
 import { createKey, type KeyHost, revokeKey } from "./keys.ts";
-import { setPrincipal } from "./principals.ts";
+import { confirmPrincipal, setPrincipal } from "./principals.ts";
 
 const T = "acme";
 let store: Store;

@@ -1,4 +1,5 @@
-import { AppError } from "../../protocol/errors.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import { type Caller, OPERATOR_KEY_ID, type PrincipalKind, type Visibility } from "../../protocol/identity/identity.ts";
 import {
   BUILT_IN_ROLES,
@@ -16,11 +17,9 @@ import type { KeyOutline, Store } from "../../store/port/store.ts";
 import { openMakers, originsOf } from "./key-origin.ts";
 
 /**
- * What a caller may hand on. Nobody hands on more than he has: neither scopes beyond his key's, nor a role above his
- * own, and so no key for somebody whose roles are above his own either; it would be a way to act as him.
+ * The scopes of a new key; by default all that the caller's own key has and may hand on. Callers never grant more than they have: no scopes beyond
+ * those of their key, no role above their own, and no key for a principal with a role above their own, because they could act as that principal.
  */
-
-/** The scopes of a new key; without a wish, all that the caller's own key has and may hand on. */
 export function grantedScopes(
   caller: Caller,
   wished: readonly string[] | undefined,
@@ -29,7 +28,7 @@ export function grantedScopes(
   if (wished === undefined) return caller.keyScopes.filter((scope) => mayHandOnScope(caller, scope, table));
   for (const scope of wished) {
     if (scope !== EVERY_SCOPE && !(SCOPES as readonly string[]).includes(scope)) {
-      throw new AppError("validation_error", { problem: `scopes: there is no scope "${scope}"`, scopes: SCOPES });
+      throw validationError(`scopes: there is no scope "${scope}"`, { scopes: SCOPES });
     }
     if (!mayHandOnScope(caller, scope, table)) throw lacking(caller, scope);
   }
@@ -37,15 +36,15 @@ export function grantedScopes(
 }
 
 /**
- * What a key has, it hands on. A scope that `*` does not contain is handed on by those who have it in key and role, and given by
- * owners: otherwise a tenant could never have it.
+ * Whether a caller may grant a scope: one that its key has. A scope that `*` does not contain must be in key and role, or is granted by owners,
+ * because otherwise a tenant could never have it.
  */
 function mayHandOnScope(caller: Caller, scope: string, table: RoleTable): boolean {
   if (!SCOPES_BY_NAME.has(scope)) return grants(caller.keyScopes, scope);
   return isGivenByOwner(caller, scope) || decideScope(caller, scope, table).allowed;
 }
 
-/** Whether the scope is one that only owners give, by name, and the caller is one, with a key that may do all else. */
+/** Whether a scope is granted by name only, and the caller is an owner with a key for all other scopes. */
 export function isGivenByOwner({ keyScopes, roles }: Pick<Caller, "keyScopes" | "roles">, scope: string): boolean {
   return SCOPES_BY_NAME.has(scope) && keyScopes.includes(EVERY_SCOPE) && roles.includes("owner");
 }
@@ -56,12 +55,12 @@ function lacking({ keyScopes }: Caller, scope: string): AppError {
 }
 
 /**
- * Whose a new key is; without a wish, of the same kind as the caller's. Gates count keys of kind `user` as people, so only
- * people make them: an agent that may manage keys would be as many people as it likes.
+ * The kind of a new key, by default that of the caller's. Gates count keys of kind `user` as people, so only people make them: otherwise an agent
+ * that manages keys could appear as many people.
  */
 export function grantedKind({ kind: own }: Caller, wished: PrincipalKind = own): PrincipalKind {
   if (wished !== "user" || own === "user") return wished;
-  throw new AppError("forbidden", { problem: "a key of kind user is made by somebody who has one" });
+  throw new AppError("forbidden", { problem: "only a key of kind user can make keys of kind user" });
 }
 
 export function requireGrantable(caller: Caller, roles: readonly string[]): void {
@@ -73,8 +72,8 @@ export function requireGrantable(caller: Caller, roles: readonly string[]): void
 }
 
 /**
- * Roles reach every key that their principal has, also one with wider scopes than the caller's. Where there are such keys, the caller
- * must be able to hand on all that the roles grant. A first key has no more scopes than the caller hands on, but for those that only owners give.
+ * Roles hold for all keys of their principal, also for keys with more scopes than the caller's. Where there are other keys, the caller must be able
+ * to grant all scopes of the roles; a first key has only scopes that the caller can grant, except those that only owners grant.
  */
 export function requireWithinKey(caller: Caller, roles: readonly string[], table: RoleTable, hasOthers = true): void {
   const scopes = roles.flatMap((role) => (Object.hasOwn(table, role) ? (table[role] ?? []) : []));
@@ -84,12 +83,12 @@ export function requireWithinKey(caller: Caller, roles: readonly string[], table
   if (beyond !== undefined) throw lacking(caller, beyond);
 }
 
-/** A workspace's own roles contain nothing and are contained in nothing; owners and admins hand them out. */
+/** Whether a role may grant another one. Custom roles contain no others; owners and admins grant them. */
 function mayHandOn(held: string, role: string): boolean {
   return roleContains(held, role) || (!Object.hasOwn(BUILT_IN_ROLES, role) && roleContains(held, "admin"));
 }
 
-/** A group lets its members decide at gates, so it is handed out like a workspace's own role. */
+/** Groups let their members decide at gates, so they are granted like custom roles. */
 export function requireGroupsGrantable(caller: Caller, groups: readonly string[]): void {
   const group = groups.find((each) => !mayHandOnGroup(caller, each));
   if (group === undefined) return;
@@ -108,9 +107,9 @@ interface Raised {
 }
 
 /**
- * Roles and groups reach every key of their principal, also one that another principal made and has had in hand. Throws where a maker could
- * not have given them: with that key it would act as somebody above itself. A maker counts until an owner confirms the principal; taking something
- * away is always possible.
+ * Roles and groups hold for all keys of their principal, also for keys that another principal made and may have kept. Throws where such a maker
+ * could not have granted them: with that key it could act as a principal above itself. A maker counts until an owner confirms the principal;
+ * removing roles and groups is always possible.
  */
 export async function requireWithinMakers(
   { store, nowMs }: MakersHost,
@@ -129,7 +128,7 @@ export async function requireWithinMakers(
   const origins = await originsOf(store, tenant, keyIds);
   const makers = new Map<string, readonly [maker: string, place: Visibility, keyId: string]>();
   for (const { keyId, workspace: bound = workspace } of keys) {
-    const place = bound === undefined ? { tenant } : { tenant, workspace: bound };
+    const place = defined({ tenant, workspace: bound });
     for (const maker of openMakers(origins.get(keyId)))
       makers.set(JSON.stringify([maker, bound]), [maker, place, keyId]);
   }
@@ -154,10 +153,7 @@ export async function hasKeys(store: Pick<Store, "keysOf">, tenant: string, prin
   return (await store.keysOf({ tenant }, [principal])).length > 0;
 }
 
-/**
- * What a principal is here, with what holds tenant-wide; undefined when nobody of that name is known. Known is who has
- * roles or groups here, or a key that works here; keys are never deleted.
- */
+/** The roles and groups of a principal in a place; undefined for an unknown principal, without roles, groups and keys here. */
 export async function membershipHere(
   store: Pick<Store, "keysOf" | "membershipOf">,
   place: Visibility,
@@ -171,8 +167,8 @@ export async function membershipHere(
 }
 
 /**
- * All that a new key lets its holder act as: with a key of the whole tenant, a principal is at each gate what it is in the workspace of the
- * run. A principal that has a key of the whole tenant and makes itself another one gains nothing.
+ * The roles and groups that a new key can use: with a key of the whole tenant, a principal has at each gate those of the run's workspace. A
+ * principal with such a key that makes itself another one gains nothing.
  */
 export async function reachedBy(
   store: Pick<Store, "membershipAnywhere">,
@@ -198,9 +194,8 @@ interface OwnersHost {
 }
 
 /**
- * Throws when a change would leave the tenant without anybody who is its owner and has a key to say so: nobody could
- * make another one then, but on the database itself. A change that takes an owner away writes the document that is returned: of two
- * owners who take each other away in the same moment, on any hosts, one is refused there.
+ * Throws where a change would leave the tenant without an owner that has a key: a new one could then be made on the database only. A change that
+ * removes an owner writes the returned document, so that of two owners who remove each other at the same moment, on any hosts, one is refused.
  */
 export async function requireOwnerLeft(
   { store, nowMs }: OwnersHost,
@@ -209,13 +204,13 @@ export async function requireOwnerLeft(
   roles: readonly string[],
 ): Promise<readonly DocumentWrite[]> {
   if (workspace !== undefined || roles.includes("owner")) return [];
-  // Read first: whoever leaves after this is noticed at the commit, and whoever left before is no other owner any more.
+  // Read first: an owner that is removed later is noticed at the commit, and one that was removed before is no other owner any more.
   const id = { tenant, kind: "owner-leaving", key: "last" } as const;
-  const standing = await store.readDocument(id);
+  const before = await store.readDocument(id);
   if (!(await store.membershipOf({ tenant }, principal)).roles.includes("owner")) return [];
   if (await store.hasOtherOwner(tenant, principal, nowMs())) {
     const body = JSON.stringify({ principal });
-    return [{ type: "put", document: { ...id, revision: (standing?.revision ?? 0) + 1, atMs: nowMs(), body } }];
+    return [{ type: "put", document: { ...id, revision: (before?.revision ?? 0) + 1, atMs: nowMs(), body } }];
   }
   throw new AppError("forbidden", { problem: "the last owner of a tenant stays its owner; make another one first" });
 }

@@ -1,16 +1,16 @@
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.ts";
 import type { Membership } from "../../store/port/gates.ts";
 import type { RoleBinding, Store } from "../../store/port/store.ts";
 
 export interface KeyLimits {
-  /** Keys of a tenant that work: neither revoked nor expired. */
+  /** Keys of a tenant that are neither revoked nor expired. */
   readonly maxKeys?: number;
 }
 
 const MAX_KEYS = 10_000;
 
-/** Bytes, as JSON, of the roles and groups that a principal has in one place, and in all of them together. */
+/** Bytes, as JSON, of the roles and groups of a principal in one place, and in all places together. */
 export const NAMES_MAX = { here: 8_192, everywhere: 65_536 } as const;
 
 interface LimitedHost {
@@ -20,9 +20,9 @@ interface LimitedHost {
 }
 
 /**
- * Throws where the tenant has as many keys that work as it may. New keys of a tenant take turns in this process, so that many at once do not
- * all see the same room; several hosts on one database can exceed the limit by one key each. The operator, on the database itself, has no
- * limit: a tenant that is full could not get a new owner's key otherwise.
+ * Throws where the tenant has as many valid keys as it may. New keys of a tenant are made one after the other in this process; several hosts on
+ * one database can exceed the limit by one key each. The operator on the database has no limit, because a full tenant could not get a new owner's
+ * key otherwise.
  */
 export async function requireRoomForKey({ store, nowMs, limits }: LimitedHost, caller: Caller): Promise<void> {
   if (caller.keyId === OPERATOR_KEY_ID) return;
@@ -32,8 +32,8 @@ export async function requireRoomForKey({ store, nowMs, limits }: LimitedHost, c
 }
 
 /**
- * Throws when a change makes the roles and groups of a principal too long, in its place or in all places together: each key of
- * the principal is read and listed with them. A change that makes them no longer is fine also where they are too long.
+ * Throws where a change makes the roles and groups of a principal too long, in its place or in all places together: each key of the principal is
+ * read and listed with them. A change that does not make them longer is allowed.
  */
 export async function requireShortNames(store: Pick<Store, "bindingsOf">, change: RoleBinding): Promise<void> {
   const all = await store.bindingsOf(change.tenant, [change.principal]);
@@ -52,5 +52,5 @@ function bytesOf({ roles, groups }: Membership): number {
 
 function refuse(limit: number, where: string): never {
   const problem = `the roles and groups of a principal take at most ${limit} bytes ${where}, as JSON; use fewer or shorter names`;
-  throw new AppError("validation_error", { problem, limit });
+  throw validationError(problem, { limit });
 }

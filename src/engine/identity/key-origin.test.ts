@@ -4,9 +4,9 @@ import type { Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { ADA } from "../../testing/engine.ts";
 import { hostAt } from "../../testing/moving-clock.ts";
-import { confirmPrincipal } from "./confirm-principal.ts";
 import { makersOfPrincipals, originsOf } from "./key-origin.ts";
 import { createKey } from "./keys.ts";
+import { confirmPrincipal } from "./principals.ts";
 
 test("makers of many principals are found without going through the keys of the tenant for each of them", async () => {
   const store = await openSqliteStore({ path: ":memory:" });

@@ -7,8 +7,8 @@ import type { Document, DocumentWrite } from "../../store/port/documents.ts";
 import type { Store } from "../../store/port/store.ts";
 
 /**
- * Who made a key over the API: a document beside the key. Keys of a `--keys` file, of the first start and of the operator's
- * command line have none, nor have keys from before it was recorded: they speak for their principal alone.
+ * The makers of a key that was made over the API, in a document of their own. Keys of a `--keys` file, of the first start and of the operator's
+ * command line have none, nor have older keys: they count for their principal alone.
  */
 const KeyOrigin = Type.Object(
   {
@@ -59,7 +59,7 @@ function originIn({ key, body }: Document): KeyOrigin {
   return origin;
 }
 
-/** The makers of a key, as far as no owner has confirmed it. */
+/** The makers of a key that no owner has confirmed. */
 export function openMakers(stored: StoredOrigin | undefined): readonly string[] {
   return stored === undefined || stored.origin.confirmedBy !== undefined ? [] : stored.origin.makers;
 }
@@ -72,8 +72,8 @@ export async function makersOf(
 }
 
 /**
- * Makers of any key of these principals, as far as no owner has confirmed it. A run does not say which key started it, so each of them
- * may have started it in the principal's name; that holds for keys that were revoked since, too.
+ * Makers of any unconfirmed key of these principals, revoked ones included. A run does not record which key started it, so each maker may have
+ * started it in the principal's name.
  */
 export async function makersOfPrincipals(
   store: Pick<Store, "readDocuments" | "keysOf">,
@@ -85,12 +85,12 @@ export async function makersOfPrincipals(
   return [...new Set([...(await originsOf(store, tenant, keyIds)).values()].flatMap(openMakers))];
 }
 
-/** Principals whose keys are read at once: one page is in memory, and other work goes on between two. */
+/** Principals whose keys are read at once; other work continues between two pages. */
 const PRINCIPALS_AT_ONCE = 500;
 
 /**
- * Principals with a key that another one made and no owner has confirmed. A judgment does not say with which key it was made.
- * @param worksThere whether a key of this workspace, or of the tenant, could have made what is asked about
+ * Principals with an unconfirmed key of another maker. A judgment does not record the key that made it.
+ * @param worksThere whether a key of this workspace, or of the tenant, could have made the judgment
  */
 export async function unconfirmedPrincipals(
   store: Pick<Store, "readDocuments" | "keysByPrincipal">,
@@ -124,8 +124,8 @@ interface NewKey {
 const MAKERS_MAX = 8;
 
 /**
- * The document to write with a new key. A key for oneself has the makers of the key it was made with; one that may relay votes
- * has its maker too, so that an owner cannot give himself the votes of others. Throws `forbidden` where the chain of makers gets too long.
+ * The document to write with a new key. A key for the caller itself has the makers of the caller's key; a key that may relay votes has its maker
+ * too, so that owners cannot give themselves the votes of others. Throws `forbidden` where the chain of makers is too long.
  */
 export async function originWrite(
   store: Pick<Store, "readDocuments">,

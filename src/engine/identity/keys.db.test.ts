@@ -7,10 +7,9 @@ import { eventually } from "../../testing/eventually.ts";
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import { authenticator } from "./authenticate.ts";
-import { bootstrapOwnerKey } from "./bootstrap-key.ts";
 import { createKey, revokeKey } from "./keys.ts";
 import { listPrincipals, setPrincipal } from "./principals.ts";
-import { seedKeys } from "./seed-keys.ts";
+import { bootstrapOwnerKey, seedKeys } from "./seed-keys.ts";
 
 let database: TestDatabase;
 let stores: Store[];

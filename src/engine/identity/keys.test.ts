@@ -7,7 +7,7 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { auditLogOn, checkpointsOf } from "../../testing/audit-log.ts";
 import { idempotencyOutcome, NOW } from "../../testing/builders.ts";
 import { accept } from "../../testing/store-contract/subject.ts";
-import { RecordedOutcome } from "../shared/recorded-outcome.ts";
+import { RecordedOutcome } from "../shared/once-only.ts";
 import { authenticator } from "./authenticate.ts";
 import { createKey, type KeyHost, listKeys, revokeKey } from "./keys.ts";
 import { setPrincipal } from "./principals.ts";

@@ -1,16 +1,15 @@
 import { closestTo } from "../../protocol/closest-to.ts";
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { CreateKeyRequest, CreateKeyResponse, KeyInfo } from "../../protocol/identity/api.ts";
-import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
-import type { RoleTable } from "../../protocol/identity/scopes.ts";
-import { reservedProblem } from "../../protocol/identity/scopes.ts";
-import { instantMs } from "../../protocol/instant.ts";
+import { type Caller, type Visibility, visibilityOf } from "../../protocol/identity/identity.ts";
+import { type RoleTable, reservedProblem } from "../../protocol/identity/scopes.ts";
+import { instantMs, isoOf } from "../../protocol/instant.ts";
 import type { Membership } from "../../store/port/gates.ts";
 import type { KeyRecord, Unit } from "../../store/port/store.ts";
-import { auditDraft, type Recorder, refused } from "../execute.ts";
+import { auditDraft, commitUnit, type Recorder } from "../execute.ts";
 import type { Host } from "../host.ts";
-import { hashOfKey, newApiKey } from "./api-key.ts";
+import { hashOfKey, newApiKey } from "./authenticate.ts";
 import {
   grantedKind,
   grantedScopes,
@@ -33,13 +32,11 @@ export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer" | 
 };
 
 /**
- * Makes a key in the caller's tenant and, when the caller is bound to one, its workspace. The answer is the only place
- * where the key is ever shown.
+ * Makes a key in the caller's tenant and, if the caller is bound to one, its workspace. Only the response shows the key.
  *
- * Roles belong to the principal, not to the key. A principal that is not known yet gets the roles asked for, or
- * `viewer`. One that is known keeps what it has unless roles are asked for; then these replace its roles here, for
- * its other keys too, and the caller must be one who could have granted the old ones as well as the new. So it is with
- * groups, of which somebody new has none.
+ * Roles belong to the principal, not to the key. An unknown principal gets the roles of the request, or `viewer`. A known one keeps its roles
+ * unless the request has roles: these replace its roles here, for its other keys too, and the caller must be able to grant the old and the new
+ * ones. The same holds for groups, of which an unknown principal has none by default.
  */
 export async function createKey(
   host: KeyHost,
@@ -68,7 +65,7 @@ async function newKey(
 ): Promise<NewKey> {
   const { principal } = request;
   const reserved = reservedProblem(principal);
-  if (reserved !== undefined) throw new AppError("validation_error", { problem: `principal: ${reserved}` });
+  if (reserved !== undefined) throw validationError(`principal: ${reserved}`);
   requireHarmlessNames(host, [principal, ...(request.groups ?? []), request.workspace ?? ""]);
   const label = request.label === undefined ? undefined : host.scrubber.scrubText(request.label);
   const kind = grantedKind(caller, request.kind);
@@ -86,28 +83,23 @@ async function newKey(
   const added = (request.roles ?? []).filter((role) => !before?.roles.includes(role));
   const isKnown = before !== undefined || (await hasKeys(host.store, place.tenant, principal));
   requireWithinKey(caller, added, table, isKnown);
-  await requireWithinMakers(host, caller, place, {
-    principal,
-    before,
-    roles: roles ?? [],
-    groups: request.groups ?? [],
-  });
+  const raised = { principal, before, roles: roles ?? [], groups: request.groups ?? [] };
+  await requireWithinMakers(host, caller, place, raised);
 
-  const wish = { ...(roles && { roles }), ...(request.groups && { groups: request.groups }) };
-  const binding = bindingAfter(place, principal, wish);
+  const binding = bindingAfter(place, principal, defined({ roles, groups: request.groups }));
   if (binding !== undefined) await requireShortNames(host.store, binding);
   const key = newApiKey();
   const keyId = host.newId("key");
   const origin = await originWrite(host.store, caller, { keyId, tenant: place.tenant, principal, scopes }, nowMs);
-  const details = {
+  const details = defined({
     principal,
     kind,
     scopes: scopes.join(" "),
-    ...(roles === undefined ? {} : { roles: roles.join(" ") }),
-    ...(request.groups === undefined ? {} : { groups: request.groups.join(" ") }),
-    ...defined({ workspace: place.workspace }),
-    ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
-  };
+    roles: roles?.join(" "),
+    groups: request.groups?.join(" "),
+    workspace: place.workspace,
+    expiresAt: expiresAtMs === undefined ? undefined : isoOf(expiresAtMs),
+  });
   const made = {
     ...place,
     keyId,
@@ -135,7 +127,7 @@ async function newKey(
   return { unit, response };
 }
 
-/** What a principal has in a place: what it is given there, and what it has in the whole tenant. */
+/** The roles and groups of a principal in a place: those given there, and those in the whole tenant. */
 export async function membershipAfter(
   { store }: Pick<KeyHost, "store">,
   { tenant, workspace }: Visibility,
@@ -157,7 +149,7 @@ export async function listKeys(host: Pick<KeyHost, "store">, caller: Caller): Pr
 
 const PAGE_KEYS = 100;
 
-/** The keys that the caller sees, oldest first, a page at a time. */
+/** The keys that the caller can see, oldest first, page by page. */
 export async function* keyPages({ store }: Pick<KeyHost, "store">, caller: Caller): AsyncGenerator<KeyInfo[]> {
   for (let after: KeyRecord | undefined; ; ) {
     const page = await store.listKeys(visibilityOf(caller), { limit: PAGE_KEYS, ...(after && { after }) });
@@ -174,8 +166,8 @@ interface RevokeKey {
 }
 
 /**
- * Ends a key that the caller can see, its own included; not one of somebody whose roles are above the caller's, who
- * could be locked out that way. One that has ended already stays as it is.
+ * Revokes a key that the caller can see, its own included, but no key of a principal with roles above the caller's, who could be locked out. A
+ * revoked key stays as it is.
  */
 export async function revokeKey(host: KeyHost, { caller, keyId, record }: RevokeKey): Promise<KeyInfo> {
   const key = await host.store.readKey(visibilityOf(caller), keyId);
@@ -199,70 +191,59 @@ export async function revokeKey(host: KeyHost, { caller, keyId, record }: Revoke
 }
 
 /**
- * Commits, and signs the first checkpoint of a tenant whose log began with it (spec §17.4). The change stands whether
- * or not that works, and a new key can be shown only now; the next sweep makes up for a checkpoint that failed.
+ * Commits a unit, and signs the first checkpoint of a tenant whose log began with it (spec §17.4). The change is made whether or not the checkpoint
+ * succeeds, because a new key can be shown only now; the next sweep signs a checkpoint that failed.
  */
 export async function commitKeys(host: KeyHost, unit: Unit): Promise<void> {
   const begins = host.checkpointer !== undefined && (await host.store.auditHead(unit.tenant)) === undefined;
-  const committed = await host.store.commit(unit);
-  if (!committed.ok) throw refused(committed.refusal);
+  await commitUnit(host, unit);
   if (begins) await host.checkpointer?.checkpointTenant(unit.tenant).catch(() => {});
 }
 
-/** A key, without what must never be shown. */
+/** A key without its secret parts. */
 function keyInfo(key: KeyRecord): KeyInfo {
   const { keyId, tenant, workspace, principal, kind, roles, groups, scopes, label } = key;
-  const at = (name: string, ms: number | undefined) => (ms === undefined ? {} : { [name]: new Date(ms).toISOString() });
-  return {
+  const at = (ms: number | undefined) => (ms === undefined ? undefined : isoOf(ms));
+  return defined({
     keyId,
     tenant,
-    ...defined({ workspace }),
+    workspace,
     principal,
     kind,
     roles: [...roles],
     groups: [...groups],
     scopes: [...scopes],
-    ...defined({ label }),
-    createdAt: new Date(key.createdAtMs).toISOString(),
-    ...at("expiresAt", key.expiresAtMs),
-    ...at("revokedAt", key.revokedAtMs),
-    ...at("lastUsedAt", key.lastUsedAtMs),
-  };
+    label,
+    createdAt: isoOf(key.createdAtMs),
+    expiresAt: at(key.expiresAtMs),
+    revokedAt: at(key.revokedAtMs),
+    lastUsedAt: at(key.lastUsedAtMs),
+  });
 }
 
-/**
- * Names of principals, groups, roles and workspaces are found by every letter of them, so one that looks like a secret is refused and not scrubbed. The
- * error does not repeat it.
- */
+/** Refuses names of principals, groups, roles and workspaces that look like secrets: scrubbed, they would not match any more. The error does not repeat them. */
 export function requireHarmlessNames({ scrubber }: Pick<Host, "scrubber">, names: readonly string[]): void {
   if (names.every((name) => scrubber.scrubText(name) === name)) return;
   const problem =
     "a name of a principal, group, role or workspace looks like a secret; names are shown and kept, choose another one";
-  throw new AppError("validation_error", { problem });
+  throw validationError(problem);
 }
 
-/** Where a caller's wish is about: its tenant, or the workspace it is bound to, or one of its tenant's it names. */
+/** The place of a request: the workspace that the caller is bound to, the one it names, or the whole tenant. */
 export function placeOf({ tenant, workspace: own }: Caller, wished: string | undefined): Visibility {
   if (own !== undefined && wished !== undefined && wished !== own) {
-    const problem = `workspace must be "${own}", the one this key is bound to, or left out`;
-    throw new AppError("validation_error", { problem });
+    throw validationError(`workspace must be "${own}", the one this key is bound to, or left out`);
   }
-  const workspace = own ?? wished;
-  return workspace === undefined ? { tenant } : { tenant, workspace };
-}
-
-export function visibilityOf({ tenant, workspace }: Caller): Visibility {
-  return workspace === undefined ? { tenant } : { tenant, workspace };
+  return defined({ tenant, workspace: own ?? wished });
 }
 
 function futureMs(expiresAt: string, nowMs: number): number {
   const ms = instantMs(expiresAt);
   if (ms !== undefined && ms > nowMs) return ms;
-  const problem = "expiresAt must be an instant in the future, such as 2030-01-31T12:00:00Z";
-  throw new AppError("validation_error", { problem });
+  throw validationError("expiresAt must be an instant in the future, such as 2030-01-31T12:00:00Z");
 }
 
-/** The roles there are; throws when one of those asked for is not among them. */
+/** The roles of a place. Throws where one of the requested roles is not among them. */
 export async function tableWith(
   host: Pick<Host, "store">,
   place: Visibility,
@@ -274,5 +255,5 @@ export async function tableWith(
   const names = Object.keys(known);
   const nearest = closestTo(unknown, names);
   const next = nearest === undefined ? `the roles are ${names.join(", ")}` : `did you mean "${nearest}"?`;
-  throw new AppError("validation_error", { problem: `roles: there is no role "${unknown}"; ${next}`, roles: names });
+  throw validationError(`roles: there is no role "${unknown}"; ${next}`, { roles: names });
 }

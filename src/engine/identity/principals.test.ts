@@ -7,7 +7,7 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { idempotencyOutcome, type NewKey, NOW, newKey } from "../../testing/builders.ts";
 import { hostAt } from "../../testing/moving-clock.ts";
 import { accept } from "../../testing/store-contract/subject.ts";
-import { RecordedOutcome } from "../shared/recorded-outcome.ts";
+import { RecordedOutcome } from "../shared/once-only.ts";
 import type { KeyHost } from "./keys.ts";
 import { listPrincipals, setPrincipal } from "./principals.ts";
 

@@ -1,7 +1,13 @@
+import { addTo } from "../../formats/text/collections.ts";
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
-import type { ListPrincipalsResponse, PrincipalInfo, SetPrincipalRequest } from "../../protocol/identity/api.ts";
-import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
+import type {
+  ConfirmPrincipalResponse,
+  ListPrincipalsResponse,
+  PrincipalInfo,
+  SetPrincipalRequest,
+} from "../../protocol/identity/api.ts";
+import { type Caller, OPERATOR_KEY_ID, type Visibility, visibilityOf } from "../../protocol/identity/identity.ts";
 import type { DocumentWrite } from "../../store/port/documents.ts";
 import type { Membership } from "../../store/port/gates.ts";
 import type { KeyOutline, Store } from "../../store/port/store.ts";
@@ -16,16 +22,8 @@ import {
   requireWithinMakers,
 } from "./grants.ts";
 import { requireShortNames } from "./key-limits.ts";
-import { openMakers, originsOf, type StoredOrigin } from "./key-origin.ts";
-import {
-  commitKeys,
-  type KeyHost,
-  membershipAfter,
-  placeOf,
-  requireHarmlessNames,
-  tableWith,
-  visibilityOf,
-} from "./keys.ts";
+import { confirmedWrite, makersOf, openMakers, originsOf, type StoredOrigin } from "./key-origin.ts";
+import { commitKeys, type KeyHost, membershipAfter, placeOf, requireHarmlessNames, tableWith } from "./keys.ts";
 import { changePrincipal } from "./principal-turn.ts";
 import { bindingAfter } from "./roles.ts";
 
@@ -39,14 +37,14 @@ export async function listPrincipals(
   return { principals };
 }
 
-/** Keys are read for many principals at once, without roles: the database goes through all keys of the tenant for each read. */
+/** Principals whose keys are read at once, without roles: each read goes through all keys of the tenant. */
 const PRINCIPALS_READ = 500;
-/** Roles and groups are long, and read for a few. */
+/** Principals whose roles and groups, which may be long, are read at once. */
 const PAGE_PRINCIPALS = 20;
 
 /**
- * Those who have keys that the caller sees, by name, a page at a time. Without a workspace, a principal has all that any of these keys
- * has; with one, it has what holds there, and those are left out whose keys do not work there.
+ * The principals with keys that the caller can see, by name, page by page. Without a workspace, a principal has the roles and groups of all its
+ * keys; with one, those of the workspace, and principals without a key for it are left out.
  */
 export async function* principalPages(
   { store }: Pick<KeyHost, "store">,
@@ -78,17 +76,14 @@ async function principalsOf(store: Store, place: Visibility, all: readonly Named
   const names = named.map(([principal]) => principal);
   const bindings = byPrincipal(await store.bindingsOf(tenant, names));
   return named.map(([principal, keys]) => {
-    const places = new Set([
-      undefined,
-      workspace,
-      ...(workspace === undefined ? keys.map((key) => key.workspace) : []),
-    ]);
+    const others = workspace === undefined ? keys.map((key) => key.workspace) : [];
+    const places = new Set([undefined, workspace, ...others]);
     const there = (bindings.get(principal) ?? []).filter((binding) => places.has(binding.workspace));
     return { ...infoOf(principal, keys, unionOf(there)), ...madeBy(keys, origins) };
   });
 }
 
-/** Makers of keys that still work, as far as no owner has confirmed these. */
+/** Makers of valid keys that no owner has confirmed. */
 function madeBy(
   keys: readonly KeyOutline[],
   origins: ReadonlyMap<string, StoredOrigin>,
@@ -106,9 +101,8 @@ interface SetPrincipal {
 }
 
 /**
- * Replaces the roles or groups that a principal has in one place. Nobody changes somebody above himself, gives what he
- * could not give to a new key, or takes the tenant's last owner away. Throws `not_found` for somebody without a key
- * that works there and that the caller sees.
+ * Replaces the roles or groups of a principal in one place. A caller cannot change a principal above itself, grant more than it could grant to a new
+ * key, or remove the tenant's last owner. Throws `not_found` for a principal without a key for the place that the caller can see.
  */
 export function setPrincipal(host: KeyHost, command: SetPrincipal): Promise<PrincipalInfo> {
   return changePrincipal(host, command.caller, command.principal, ({ caller, write }) =>
@@ -122,9 +116,7 @@ async function changeMembership(
   write: DocumentWrite,
 ): Promise<PrincipalInfo> {
   const { roles, groups } = request;
-  if (roles === undefined && groups === undefined) {
-    throw new AppError("validation_error", { problem: "body must have roles or groups" });
-  }
+  if (roles === undefined && groups === undefined) throw validationError("body must have roles or groups");
   requireHarmlessNames(host, [...(groups ?? []), request.workspace ?? ""]);
   const { store } = host;
   const place = placeOf(caller, request.workspace);
@@ -176,14 +168,71 @@ function unionOf(all: readonly Membership[]): Membership {
 
 function byPrincipal<T extends { readonly principal: string }>(all: readonly T[]): Map<string, T[]> {
   const found = new Map<string, T[]>();
-  for (const one of all) {
-    const known = found.get(one.principal);
-    if (known === undefined) found.set(one.principal, [one]);
-    else known.push(one);
-  }
+  for (const one of all) addTo(found, one.principal, one);
   return found;
 }
 
 function unique(names: readonly string[]): string[] {
   return [...new Set(names)];
+}
+
+interface ConfirmPrincipal {
+  readonly caller: Caller;
+  readonly principal: string;
+  readonly record: Recorder<ConfirmPrincipalResponse>;
+}
+
+/**
+ * Confirms that a principal is independent of the makers of its keys: from now on the keys that the owner can see count for the principal alone.
+ * Later keys need another confirmation. The owner must be neither the principal nor a maker, nor made by one: otherwise a maker could confirm its own
+ * keys.
+ */
+export async function confirmPrincipal(host: KeyHost, command: ConfirmPrincipal): Promise<ConfirmPrincipalResponse> {
+  const { caller, principal, record } = command;
+  const { store } = host;
+  const { tenant } = caller;
+  const keys = await store.keysOf(visibilityOf(caller), [principal]);
+  if (keys.length === 0) throw new AppError("not_found", { what: "principal", principal });
+  const keyIds = keys.map(({ keyId }) => keyId);
+  const open = [...(await originsOf(store, tenant, keyIds)).values()].filter((one) => openMakers(one).length > 0);
+  await requireIndependentOwner(host, caller, principal, open);
+
+  const nowMs = host.nowMs();
+  const makers = [...new Set(open.flatMap(openMakers))].sort();
+  const confirmed = open.map(({ document }) => document.key).sort();
+  const response = { principal, makers, confirmedKeys: confirmed };
+  const outcome = record(response);
+  const details = { makers: makers.join(" "), keys: confirmed.join(" ") };
+  if (open.length === 0 && outcome === undefined) return response;
+  await commitKeys(host, {
+    tenant,
+    documents: open.map((one) => confirmedWrite(one, caller.principal, nowMs)),
+    ...(open.length === 0
+      ? {}
+      : { audit: [auditDraft(caller, nowMs, principal, { action: "principal.confirmed", details })] }),
+    ...defined({ idempotency: outcome }),
+  });
+  return response;
+}
+
+async function requireIndependentOwner(
+  { store }: Pick<KeyHost, "store">,
+  caller: Caller,
+  principal: string,
+  open: readonly StoredOrigin[],
+): Promise<void> {
+  if (caller.keyId === OPERATOR_KEY_ID) return;
+  if (!caller.roles.includes("owner") || caller.kind !== "user") {
+    throw refusedWith("a principal is confirmed by an owner, with a key of kind user", { roleRequired: "owner" });
+  }
+  const involved = new Set([principal, ...open.flatMap(openMakers)]);
+  const own = [caller.principal, ...(await makersOf(store, caller))];
+  const [party] = own.filter((one) => involved.has(one));
+  if (party === undefined) return;
+  const problem = `${party} is ${party === principal ? "the principal" : "a maker"} of these keys; an owner who has no part in them has to confirm ${principal}`;
+  throw refusedWith(problem, { makers: [...involved].sort() });
+}
+
+function refusedWith(problem: string, details: Readonly<Record<string, unknown>>): AppError {
+  return new AppError("forbidden", { problem, ...details });
 }

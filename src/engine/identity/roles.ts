@@ -1,27 +1,37 @@
+import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { Voter } from "../../protocol/gates/gate-rules.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
-import { BUILT_IN_ROLES, type Decision, decideScope, type RoleTable } from "../../protocol/identity/scopes.ts";
+import {
+  BUILT_IN_ROLES,
+  type Decision,
+  decideScope,
+  type RoleTable,
+  roleContains,
+} from "../../protocol/identity/scopes.ts";
 import type { Membership } from "../../store/port/gates.ts";
 import type { RoleBinding } from "../../store/port/store.ts";
-import { auditDraft } from "../execute.ts";
+import { auditDraft, execute } from "../execute.ts";
+import { findInterrupt } from "../gates/decide/resolve-interrupt.ts";
+import { denied } from "../gates/decide/vote.ts";
 import type { Host } from "../host.ts";
-import { atMostEvery } from "../shared/at-most-every.ts";
+import { atMostEvery } from "../shared/once-only.ts";
 import { ShortCache } from "../shared/short-cache.ts";
 
-/** The built-in roles and those the workspace defines beside them. A built-in one cannot be redefined. */
+/** The built-in roles and those of the workspace, which cannot redefine built-in ones. */
 export async function roleTable({ store }: Pick<Host, "store">, visible: Visibility): Promise<RoleTable> {
   return { ...(await store.customRoles(visible.tenant, visible.workspace)), ...BUILT_IN_ROLES };
 }
 
 export interface Authorizer {
-  /** Whether the key and a role of the principal grant the scope. Denies when the roles cannot be read. */
+  /** Whether the key and a role of the principal grant the scope. Denies where the roles cannot be read. */
   decide(caller: Pick<Caller, "tenant" | "workspace" | "roles" | "keyScopes">, scope: string): Promise<Decision>;
-  /** Throws `forbidden` when they do not, and records the denial. */
+  /** Throws `forbidden` where they do not, and records the denial. */
   authorize(caller: Caller, scope: string): Promise<void>;
   close(): void;
 }
 
-/** Identical denials of one key are recorded at most this often: a flood of requests must not flood the chain. */
+/** The time between two records of the same denial: a flood of requests must not flood the audit chain. */
 const DENIAL_MS = 60_000;
 
 export function authorizer(
@@ -56,7 +66,7 @@ export function authorizer(
   async function recordDenial(caller: Caller, scope: string, missingFrom: string): Promise<void> {
     const details = { scopeRequired: scope, missingFrom };
     const draft = auditDraft(caller, nowMs(), scope, { action: "authorization.denied", details });
-    // The answer is no in any case; a database that is away does not make it another.
+    // The denial does not depend on its record.
     await store.commit({ tenant: caller.tenant, audit: [draft] }).catch(onTrouble);
   }
 
@@ -73,17 +83,42 @@ export function authorizer(
   };
 }
 
-/** The binding that a wish leads to, or undefined when there is none. What is not wished for stays as it is. */
+/** The binding with the given roles and groups; undefined without either. Members that are not given stay as they are. */
 export function bindingAfter(
   place: Visibility,
   principal: string,
   { roles, groups }: Partial<Membership>,
 ): RoleBinding | undefined {
   if (roles === undefined && groups === undefined) return undefined;
-  return {
-    ...place,
-    principal,
-    ...(roles === undefined ? {} : { roles: [...new Set(roles)] }),
-    ...(groups === undefined ? {} : { groups: [...new Set(groups)] }),
-  };
+  const given = defined({ roles: roles && [...new Set(roles)], groups: groups && [...new Set(groups)] });
+  return { ...place, principal, ...given };
+}
+
+export function isAdmin({ roles }: Pick<Caller, "roles">): boolean {
+  return roles.some((role) => roleContains(role, "admin"));
+}
+
+/** Records in the log of a visible run that a principal without the scope tried to answer an interrupt. The audit chain has the denial already. */
+export async function noteDenial(
+  host: Host,
+  caller: Caller,
+  { runId, nodeId }: { readonly runId: string; readonly nodeId: string },
+  problem: string,
+): Promise<void> {
+  const { principal, kind } = caller;
+  const answerer: Voter = { principal, kind, roles: [], groups: [], grants: () => false };
+  try {
+    await execute(host, {
+      caller,
+      runId,
+      decide: (run) => {
+        const interrupt = findInterrupt(run, { nodeId });
+        return interrupt?.status === "open" ? denied(interrupt, answerer, problem).events : [];
+      },
+      result: () => undefined,
+      record: () => undefined,
+    });
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+  }
 }

@@ -7,11 +7,9 @@ import { auditLogOn, checkpointsOf } from "../../testing/audit-log.ts";
 import { NOW } from "../../testing/builders.ts";
 import { ADA } from "../../testing/engine.ts";
 import { accept, upTo } from "../../testing/store-contract/subject.ts";
-import { hashOfKey } from "./api-key.ts";
-import { authenticator } from "./authenticate.ts";
-import { bootstrapOwnerKey } from "./bootstrap-key.ts";
+import { authenticator, hashOfKey } from "./authenticate.ts";
 import { createKey, type KeyHost } from "./keys.ts";
-import { seedKeys } from "./seed-keys.ts";
+import { bootstrapOwnerKey, seedKeys } from "./seed-keys.ts";
 
 const T = "acme";
 let store: Store;

@@ -1,39 +1,31 @@
 import { agentFields, agentsOfNode } from "../../protocol/agents/agent-of.ts";
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
+import { type Caller, visibilityOf } from "../../protocol/identity/identity.ts";
 import type { AnnotateRequest } from "../../protocol/judgments/annotation-api.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
-import type { Committed, Unit } from "../../store/port/store.ts";
-import { auditDraft, type Recorder, refused } from "../execute.ts";
+import type { Unit } from "../../store/port/store.ts";
+import { type ApiRequest, auditDraft, commitUnit } from "../execute.ts";
 import type { Host } from "../host.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
-import { actorKindOf, checkAnnotation, scrubSignal, type TargetEvent } from "./decide/annotate.ts";
+import { actorKindOf, checkAnnotation, scrubSignal } from "./decide/annotate.ts";
 import { mayOverrule } from "./may-replace.ts";
 
-interface Annotate {
-  readonly caller: Caller;
-  /** As the caller may see it. */
+interface Annotate extends ApiRequest<AnnotateRequest, AnnotationRecord> {
+  /** The run, which the caller can see. */
   readonly run: RunIdentity;
-  readonly request: AnnotateRequest;
-  readonly record: Recorder<AnnotationRecord>;
 }
 
-/** Records a judgment beside a run. Nothing of it enters the run's log, so it does not matter whether the run has ended. */
+/** Records a judgment of a run. It is not in the run's log, so it can be recorded after the run has ended. */
 export async function annotate(host: Host, { caller, run, request, record }: Annotate): Promise<AnnotationRecord> {
   const earlier =
     request.supersedes === undefined ? undefined : await supersededBy(host, caller, run, request.supersedes);
   const annotation = await annotationOf(host, caller, run, request);
-  const outcome = record(annotation);
-  const committed = await host.store.commit({
-    ...recording(caller, [defined({ annotation, earlier })]),
-    ...defined({ idempotency: outcome }),
-  });
-  requireCommitted(committed);
+  await commitUnit(host, recording(caller, [defined({ annotation, earlier })]), record(annotation));
   return annotation;
 }
 
-/** The judgment that a request makes, checked and clean. */
+/** The judgment of a request, checked and scrubbed. */
 export async function annotationOf(
   host: Host,
   caller: Caller,
@@ -46,30 +38,28 @@ export async function annotationOf(
   checkAnnotation(request, caller.kind, { event, hasNode: (nodeId) => plan.graph.node.has(nodeId) });
   const { scrubText } = host.scrubber;
   const { runId, workflowId, owner } = run;
-  const aboutNode = aboutNodeOf(target.nodeId, event);
+  const aboutNode = target.nodeId ?? event?.nodeId;
+  const optional = {
+    aboutNode,
+    note: note === undefined ? undefined : scrubText(note),
+    confidence,
+    supersedes,
+    flag: request.signal.kind === "flag" ? { status: "open" as const } : undefined,
+  };
   return {
     annotationId: host.newId("ann"),
-    tenant: owner.tenant,
-    ...defined({ workspace: owner.workspace }),
+    ...visibilityOf(owner),
     runId,
     workflowId,
     ...agentFields(agentsOfNode(run, aboutNode)),
     target,
-    ...defined({ aboutNode }),
     signal: scrubSignal(request.signal, scrubText),
-    ...(note === undefined ? {} : { note: scrubText(note) }),
     actor: caller.principal,
     actorKind: actorKindOf(caller.kind),
-    ...defined({ confidence }),
     createdAtMs: host.nowMs(),
     state: "live",
-    ...defined({ supersedes }),
-    ...(request.signal.kind === "flag" ? { flag: { status: "open" as const } } : {}),
+    ...defined(optional),
   };
-}
-
-function aboutNodeOf(nodeId: string | undefined, event: TargetEvent | undefined): string | undefined {
-  return nodeId ?? event?.nodeId;
 }
 
 interface Recording {
@@ -77,7 +67,7 @@ interface Recording {
   readonly earlier?: AnnotationRecord;
 }
 
-/** What makes judgments durable: each with an audit entry that says who judged what, and never what was said. */
+/** The unit that records judgments, each with an audit entry that has its author and target, never its content. */
 export function recording(caller: Caller, records: readonly Recording[]): Unit {
   return {
     tenant: caller.tenant,
@@ -86,10 +76,8 @@ export function recording(caller: Caller, records: readonly Recording[]): Unit {
       const { runId, annotationId, signal, target, supersedes } = annotation;
       const granularity = target.eventId !== undefined ? "event" : target.nodeId !== undefined ? "node" : "run";
       const details = defined({ kind: signal.kind, granularity, supersedes });
-      return auditDraft(caller, annotation.createdAtMs, `${runId}/${annotationId}`, {
-        action: "annotation.create",
-        details,
-      });
+      const note = { action: "annotation.create", details };
+      return auditDraft(caller, annotation.createdAtMs, `${runId}/${annotationId}`, note);
     }),
   };
 }
@@ -102,7 +90,7 @@ async function supersededBy(
 ): Promise<AnnotationRecord> {
   const earlier = await host.store.readAnnotation(caller, annotationId);
   if (earlier === undefined || earlier.runId !== run.runId) {
-    throw new AppError("validation_error", { problem: "supersedes is no annotation of this run", field: "supersedes" });
+    throw validationError("supersedes is no annotation of this run", { field: "supersedes" });
   }
   requireAuthor(caller, earlier, "only its author can replace it");
   requireOverruling(caller, earlier);
@@ -123,8 +111,4 @@ export function requireOverruling({ kind }: Caller, earlier: AnnotationRecord): 
 
 export function requireLive({ annotationId, state }: AnnotationRecord): void {
   if (state !== "live") throw new AppError("annotation_conflict", { annotationId, problem: `it is ${state}`, state });
-}
-
-export function requireCommitted(committed: Committed): void {
-  if (!committed.ok) throw refused(committed.refusal);
 }

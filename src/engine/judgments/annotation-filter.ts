@@ -5,13 +5,10 @@ import type { SignalKind } from "../../protocol/judgments/annotation.ts";
 import type { AnnotationFilter } from "../../protocol/judgments/annotation-api.ts";
 import type { AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";
 
-/** Which annotations are asked for; not how many, nor in which order. */
+/** A filter of annotations, without limit and order. */
 export type Wanted = Omit<AnnotationQuery, "limit" | "order" | "after" | "words" | "blindFor">;
 
-/**
- * What a filter asks for, or undefined when it contradicts itself and nothing can match. A label, a rating and a flag are
- * each about one kind of signal: what else an annotation carries beside its signal means nothing.
- */
+/** The query of a filter; undefined where the filter contradicts itself. A label, a rating and a flag each mean one kind of signal. */
 export function wantedBy({ signal, flagged, from, to, ...filter }: AnnotationFilter): Wanted | undefined {
   const { label, ratingMax, state } = filter;
   const kinds = new Set<SignalKind>();
@@ -23,15 +20,11 @@ export function wantedBy({ signal, flagged, from, to, ...filter }: AnnotationFil
   const toMs = to === undefined ? undefined : queryInstant("to", to);
   if (kinds.size > 1 || (flagged !== undefined && (state ?? "live") !== "live")) return undefined;
   const [kind] = kinds;
-  return {
-    ...filter,
-    ...defined({ kind }),
-    ...(flagged === undefined ? {} : { flag: flagged === "closed" ? "closed" : "open" }),
-    ...defined({ fromMs, toMs }),
-  };
+  const flag = flagged === undefined ? undefined : flagged === "closed" ? ("closed" as const) : ("open" as const);
+  return { ...filter, ...defined({ kind, flag, fromMs, toMs }) };
 }
 
-/** The same question asked of one annotation, as it is now. */
+/** Whether an annotation matches the filter now. */
 export function isWanted(wanted: Wanted, annotation: AnnotationRecord): boolean {
   const { signal, createdAtMs, state, flag } = annotation;
   const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY, ratingMax } = wanted;

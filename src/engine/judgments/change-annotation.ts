@@ -1,22 +1,17 @@
-import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
 import type { CloseFlagRequest, RetractRequest } from "../../protocol/judgments/annotation-api.ts";
 import type { AnnotationRecord, AnnotationWrite } from "../../store/port/judgments.ts";
-import { auditDraft, type Recorder } from "../execute.ts";
+import { type ApiRequest, auditDraft, commitUnit } from "../execute.ts";
 import type { Host } from "../host.ts";
-import { isAdmin } from "../identity/is-admin.ts";
-import { requireAuthor, requireCommitted, requireLive, requireOverruling } from "./annotate.ts";
-import { shownAnnotation, visibleAnnotation } from "./shown-annotation.ts";
+import { isAdmin } from "../identity/roles.ts";
+import { requireAuthor, requireLive, requireOverruling } from "./annotate.ts";
+import { shownAnnotation, visibleAnnotation } from "./list-annotations.ts";
 
-interface ChangeAnnotation<Request> {
-  readonly caller: Caller;
+interface ChangeAnnotation<Request> extends ApiRequest<Request, AnnotationRecord> {
   readonly annotationId: string;
-  readonly request: Request;
-  readonly record: Recorder<AnnotationRecord>;
 }
 
-/** The author takes a judgment back, or an admin does; a person's judgment with a person's key. What was said stays on record. */
+/** Retracts a judgment of the caller or, for admins, of others; a person's judgment with a key of kind user. Its content stays on record. */
 export async function retract(
   host: Host,
   { caller, annotationId, request, record }: ChangeAnnotation<RetractRequest>,
@@ -32,7 +27,7 @@ export async function retract(
   return after;
 }
 
-/** Whoever may judge may say that a flag has been dealt with. */
+/** Closes a flag. All principals that may judge may close flags. */
 export async function closeFlag(
   host: Host,
   { caller, annotationId, request, record }: ChangeAnnotation<CloseFlagRequest>,
@@ -59,12 +54,7 @@ interface Written extends Pick<ChangeAnnotation<unknown>, "caller" | "record"> {
 async function write(host: Host, { caller, after, record, action }: Written, change: AnnotationWrite): Promise<void> {
   const outcome = record(after);
   const { runId, annotationId, signal } = after;
-  const details = { kind: signal.kind };
-  const committed = await host.store.commit({
-    tenant: caller.tenant,
-    annotations: [change],
-    audit: [auditDraft(caller, host.nowMs(), `${runId}/${annotationId}`, { action, details })],
-    ...defined({ idempotency: outcome }),
-  });
-  requireCommitted(committed);
+  const note = { action, details: { kind: signal.kind } };
+  const audit = [auditDraft(caller, host.nowMs(), `${runId}/${annotationId}`, note)];
+  await commitUnit(host, { tenant: caller.tenant, annotations: [change], audit }, outcome);
 }

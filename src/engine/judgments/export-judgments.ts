@@ -5,21 +5,18 @@ import type { AnnotationPlace } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";
 import { Mutes } from "../tapes/mutes.ts";
 import { wantedBy } from "./annotation-filter.ts";
-import { judgmentOf } from "./judgment-record.ts";
+import { judgmentOf } from "./annotation-view.ts";
 import { blindness, readPage } from "./list-annotations.ts";
 
 const PAGE = 200;
 
-/**
- * The lines of an export, a page at a time: never more than that is held. Judgments keep their place in the order
- * whatever becomes of them, so none is told twice or left out because others are written meanwhile.
- */
+/** The lines of an export, page by page. The order of judgments does not change, so none is exported twice or left out because of concurrent writes. */
 export async function* exportJudgments(
   host: Pick<Host, "store" | "scrubber">,
   caller: Caller,
   filter: AnnotationFilter,
 ): AsyncGenerator<readonly string[], undefined> {
-  // Before anything is told: a filter may be one that cannot be understood.
+  // Checked before the first line is written.
   const wanted = wantedBy(filter);
   yield [headerLine(host.scrubber.scrubValue(filter))];
   const mutes = await Mutes.read(host.store, caller, filter);

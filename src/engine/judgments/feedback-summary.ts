@@ -1,21 +1,32 @@
+import { addTo } from "../../formats/text/collections.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { queryInstant } from "../../protocol/instant.ts";
+import type { ActorKind } from "../../protocol/judgments/annotation.ts";
 import type {
+  ApartFigures,
+  FeedbackFigures,
   FeedbackGrouping,
   FeedbackGroupKey,
   FeedbackSummary,
   FeedbackSummaryQuery,
+  RateInterval,
 } from "../../protocol/judgments/feedback-api.ts";
-import type { AnnotationRecord, FeedbackQuery, FeedbackRow, RecountedRuns } from "../../store/port/judgments.ts";
+import { wilson } from "../../statistics/wilson.ts";
+import {
+  type AnnotationRecord,
+  type FeedbackQuery,
+  type FeedbackRow,
+  NO_FEEDBACK,
+  type RecountedRuns,
+} from "../../store/port/judgments.ts";
 import type { Store } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 import { serializeFor } from "../shared/serialize.ts";
 import { Mutes } from "../tapes/mutes.ts";
 import { ownTurn } from "../worker/pauses.ts";
-import { feedbackFigures } from "./feedback-figures.ts";
 
-/** How the runs were judged that ended within the time asked about; without `groupBy` only the total. One at a time for each tenant. */
+/** Figures about the judgments of runs that ended within a time; without `groupBy` only the total. One at a time for each tenant. */
 export async function feedbackSummary(
   { store }: Pick<Host, "store">,
   visible: Visibility,
@@ -42,7 +53,7 @@ async function summaryOf(store: Store, visible: Visibility, query: FeedbackQuery
   return { total: feedbackFigures(total), groups };
 }
 
-/** The tallies that the store keeps know of no mutes; those of runs with muted judgments are counted again without them. */
+/** The tallies of the store include muted judgments; runs with muted judgments are counted again without them. */
 async function recountMuted(
   store: Store,
   visible: Visibility,
@@ -61,11 +72,7 @@ async function recountMuted(
 
 function groupsOf(rows: readonly FeedbackRow[], groupBy: FeedbackGrouping): FeedbackSummary["groups"] {
   const byKey = new Map<string, FeedbackRow[]>();
-  for (const row of rows) {
-    const group = byKey.get(row.key);
-    if (group === undefined) byKey.set(row.key, [row]);
-    else group.push(row);
-  }
+  for (const row of rows) addTo(byKey, row.key, row);
   // Sorted here, because databases do not agree on the order of texts.
   const keys = [...byKey.keys()].sort();
   return keys.map((key) => ({ key: keyOf(groupBy, key), ...feedbackFigures(byKey.get(key) ?? []) }));
@@ -78,11 +85,69 @@ function keyOf(groupBy: FeedbackGrouping, key: string): FeedbackGroupKey {
     case "agent":
       return { agentId: key === "" ? null : key };
     case "node": {
-      // No id of a workflow has a space in it.
+      // Ids of workflows have no spaces.
       const space = key.indexOf(" ");
       return { workflowId: key.slice(0, space), nodeId: key.slice(space + 1) };
     }
     case "day":
       return { day: key };
   }
+}
+
+/** The figures of one group: those of people, of agents and of code separately, and the number of imported judgments. */
+export function feedbackFigures(rows: readonly FeedbackRow[]): FeedbackFigures {
+  const [{ runs, intervened } = NO_FEEDBACK] = rows;
+  const of = (kind: ActorKind) =>
+    figuresOf({ ...(rows.find(({ actorKind }) => actorKind === kind) ?? NO_FEEDBACK), runs });
+  const { intervals, ...people } = of("person");
+  return {
+    ...people,
+    interventionRate: share(intervened, runs),
+    intervals: { ...intervals, interventionRate: interval(intervened, runs) },
+    agents: of("agent"),
+    code: of("code"),
+    imported: rows.find(({ actorKind }) => actorKind === "imported")?.annotations ?? 0,
+  };
+}
+
+function figuresOf(row: FeedbackRow): ApartFigures {
+  const { runs, histogram, ratedRuns, meanRatings, correctedRuns, flaggedRuns, judgedRuns, positiveRuns } = row;
+  const { annotatedRuns, annotations, corrections, flags, labels, otherLabels } = row;
+  const mean = ratedRuns === 0 ? null : meanRatings / ratedRuns;
+  return {
+    runs,
+    annotatedRuns,
+    annotations,
+    ratings: { count: histogram.reduce((sum, n) => sum + n, 0), mean, histogram: [...histogram] },
+    ratedRuns,
+    corrections,
+    flags,
+    labels: { ...labels },
+    ...(otherLabels === 0 ? {} : { otherLabels }),
+    correctionRate: share(correctedRuns, runs),
+    flagRate: share(flaggedRuns, runs),
+    accuracy: share(positiveRuns, judgedRuns),
+    judgedRuns,
+    judgedShare: share(judgedRuns, runs),
+    intervals: {
+      correctionRate: interval(correctedRuns, runs),
+      flagRate: interval(flaggedRuns, runs),
+      accuracy: interval(positiveRuns, judgedRuns),
+    },
+  };
+}
+
+function share(part: number, whole: number): number | null {
+  return whole === 0 ? null : among(part, whole) / whole;
+}
+
+function interval(part: number, of: number): RateInterval {
+  const count = among(part, of);
+  const found = wilson(count, of);
+  return found === null ? null : { count, of, ...found };
+}
+
+/** Bounds a part by its whole: runs may be deleted between two reads of a summary. */
+function among(part: number, whole: number): number {
+  return Math.min(part, whole);
 }

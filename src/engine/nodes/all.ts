@@ -1,18 +1,12 @@
 import type { Capability } from "../../protocol/operation.ts";
 import type { NodeType, NodeTypes } from "../worker/node-type.ts";
 import { approvalGate } from "./approval-gate.ts";
-import { channelWrite } from "./channel-write.ts";
+import { channelWrite, delay, fail, identity, noop } from "./basic.ts";
 import { clarificationGate } from "./clarification-gate.ts";
-import { costEmit } from "./cost-emit.ts";
-import { delay } from "./delay.ts";
+import { costEmit, modelCapabilityInsufficient, requiresMissing } from "./conformance.ts";
 import { dispatch } from "./dispatch.ts";
-import { fail } from "./fail.ts";
 import { governedGate } from "./governed-gate.ts";
-import { identity } from "./identity.ts";
 import { interrupt } from "./interrupt.ts";
-import { modelCapabilityInsufficient } from "./model-capability-insufficient.ts";
-import { noop } from "./noop.ts";
-import { requiresMissing } from "./requires-missing.ts";
 import { subWorkflow } from "./sub-workflow.ts";
 import { supervisor } from "./supervisor.ts";
 
@@ -36,7 +30,7 @@ const ALL: readonly NodeType[] = [
 
 export const NODE_TYPES: NodeTypes = new Map(ALL.map((type) => [type.typeId, type]));
 
-/** Those that a host with these capabilities has. */
+/** The node types of a host with these capabilities. */
 export function servedTypes(types: Iterable<NodeType>, capabilities: ReadonlySet<Capability>): NodeTypes {
   const served = [...types].filter(({ capability }) => capability === undefined || capabilities.has(capability));
   return new Map(served.map((type) => [type.typeId, type]));

@@ -36,7 +36,7 @@ const Config = Type.Object(
 );
 type Config = Static<typeof Config>;
 
-/** A plain gate: whoever may answer approvals decides, unless it names its approvers. A reject fails the node. */
+/** A plain gate: all principals with the right to answer approvals may decide, unless it names its approvers. A rejection fails the node. */
 export const approvalGate: NodeType = {
   kind: "pure",
   typeId: "core.approvalGate",
@@ -46,25 +46,16 @@ export const approvalGate: NodeType = {
   asksPerson: () => true,
   execute: ({ node, config, inputs, answerTo }) => {
     const { actions = ["accept", "reject"], profile, resumeSchema } = config as Config;
-    const data = {
-      ...artifactOf(node, config, inputs),
-      actions: [...actions],
-      ...given(config as Config),
-      ...defined({ profile }),
-    };
-    const answer = answerTo({
-      kind: "approval",
-      data,
-      ...timeoutOf(config),
-      ...defined({ profile, resumeSchema }),
-    });
+    const options = defined({ profile, resumeSchema });
+    const artifact = artifactOf(node, config, inputs);
+    const data = { ...artifact, actions: [...actions], ...given(config as Config), ...defined({ profile }) };
+    const answer = answerTo({ kind: "approval", data, ...timeoutOf(config), ...options });
     return outcomeOf(node.id, answer, (config as Config).requiredApprovals ?? 1);
   },
 };
 
 function problemWith(config: Readonly<Record<string, unknown>>, ports: Ports): string | undefined {
   const { resumeSchema } = config as Config;
-  // Throws what is wrong with it.
   if (resumeSchema !== undefined) registeredSchema(resumeSchema, "its resumeSchema");
   return (
     misplaced(config, false) ??
@@ -80,32 +71,23 @@ function given(config: Readonly<Record<string, unknown>>): Record<string, unknow
   return Object.fromEntries(PASSED_ON.filter((name) => config[name] !== undefined).map((name) => [name, config[name]]));
 }
 
-/** The artifact that is handed on is the one that was shown: a variable may have been written since. */
+/** The outcome of the gate. The artifact in its outputs is the one that was shown: a variable may have changed since. */
 function outcomeOf(nodeId: string, answer: Answer, required: number): NodeOutcome {
   const { outcome, reason, by, value, shown, timedOut, approvals } = answer;
   const details = defined({ nodeId, reason });
   if (timedOut) {
     const message = `Gate ${nodeId} stays closed: ${timedOutText(required, approvals)}.`;
-    return {
-      type: "failed",
-      error: { code: "interrupt_timeout", message, details: { ...details, required, approvals } },
-    };
+    const error = { code: "interrupt_timeout" as const, message, details: { ...details, required, approvals } };
+    return { type: "failed", error };
   }
   const decision = value as Readonly<Record<string, unknown>>;
   if (outcome !== "granted" && outcome !== "refined") {
-    const message = `Gate ${nodeId} was rejected by ${by ?? "somebody"}.`;
+    const message = by === undefined ? `Gate ${nodeId} was rejected.` : `Gate ${nodeId} was rejected by ${by}.`;
     return { type: "failed", error: { code: "approval_rejected", message, details } };
   }
   const approved = outcome === "granted";
-  const decided = Object.hasOwn(decision, "editedArtifactData")
-    ? decision["editedArtifactData"]
-    : shown["artifactData"];
-  const outputs = {
-    ...decision,
-    decision: outcome,
-    outcome,
-    approved,
-    ...defined({ artifact: decided }),
-  };
+  const isEdited = Object.hasOwn(decision, "editedArtifactData");
+  const artifact = isEdited ? decision["editedArtifactData"] : shown["artifactData"];
+  const outputs = { ...decision, decision: outcome, outcome, approved, ...defined({ artifact }) };
   return { type: "completed", outputs, ...(approved ? {} : { verdict: "refined" as const }) };
 }

@@ -29,19 +29,14 @@ export const clarificationGate: NodeType = {
     for (const { id, schema } of (config as Config).questions) {
       if (ids.has(id)) return `asks two questions with id "${id}"`;
       ids.add(id);
-      // Throws what is wrong with it.
       if (schema !== undefined) registeredSchema(schema, `the schema of question "${id}"`);
     }
     return inVain(config, ONLY_GATES) ?? inVain(ports, ONLY_GATES) ?? unknownMember(config, Config);
   },
   execute: ({ config, interrupt }) => {
     const { questions, contextType, profile } = config as Config;
-    const value = interrupt({
-      kind: "clarification",
-      data: defined({ questions, contextType }),
-      ...timeoutOf(config),
-      ...defined({ profile }),
-    });
+    const data = defined({ questions, contextType });
+    const value = interrupt({ kind: "clarification", data, ...timeoutOf(config), ...defined({ profile }) });
     return { type: "completed", outputs: { ...(value as { answers: Record<string, unknown> }) } };
   },
 };

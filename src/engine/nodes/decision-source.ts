@@ -8,7 +8,7 @@ import type { EffectContext } from "../worker/node-type.ts";
 
 const WorkerName = Type.String({ pattern: WORKFLOW_ID_PATTERN, maxLength: 128 });
 
-/** A workflow that may be decided on, and what a decider should know of it. */
+/** A workflow that a supervisor may choose, with a description for its agent. */
 export const Worker = Type.Object(
   { workflowId: WorkerName, description: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })) },
   { additionalProperties: false },
@@ -16,32 +16,32 @@ export const Worker = Type.Object(
 export type Worker = Static<typeof Worker>;
 
 export interface DecisionRequest {
-  /** Of the node, with the run as it is: its variables, its children and the decision before this one. */
+  /** The context of the node, with the run: its variables, its children and the decision before this one. */
   readonly context: EffectContext;
   readonly agentId: string;
-  /** From 1, over the whole run. */
+  /** The number of the turn in the whole run, from 1. */
   readonly turn: number;
   readonly workers: readonly Worker[];
-  /** JSON Schema of what may be decided. */
+  /** The JSON Schema of valid decisions. */
   readonly schema: TSchema;
 }
 
 export interface Decided {
-  /** Not trusted: it is checked before anything is made of it. */
+  /** Not checked yet. */
   readonly decision: unknown;
-  /** How sure the decider is of itself. Below the threshold somebody has to ratify the decision. */
+  /** The confidence of the decider. Below the threshold a person has to ratify the decision. */
   readonly confidence?: number;
-  /** The decider's own threshold; that of the run wins. */
+  /** The threshold of the decider; one of the run takes precedence. */
   readonly threshold?: number;
 }
 
-/** Who decides for a supervisor. Asked once for each turn, after `node.started` is durable, and never by a replay. */
+/** The decider of a supervisor. It is called once for each turn, after `node.started` is durable, and never by a replay. */
 export interface DecisionSource {
-  /** Rejects with the reason of the signal when that is aborted; what else goes wrong is an answer. */
+  /** Rejects with the reason of an aborted signal; other errors are returned. */
   decide(request: DecisionRequest): Promise<Decided | { readonly error: RunError }>;
 }
 
-/** Decisions that stand in the workflow, for tests and demonstrations. */
+/** Decisions in the config of a supervisor, for tests and demonstrations. */
 export interface Script {
   readonly mockDispatchPlan?: readonly OrchestratorDecision[];
   readonly mockDecisions?: readonly OrchestratorDecision[];
@@ -50,11 +50,7 @@ export interface Script {
 }
 
 export function isScripted(config: Script): boolean {
-  return (
-    config.mockDispatchPlan !== undefined ||
-    config.mockDecisions !== undefined ||
-    config.mockPendingDecision !== undefined
-  );
+  return (config.mockDispatchPlan ?? config.mockDecisions ?? config.mockPendingDecision) !== undefined;
 }
 
 export function scriptOf({ mockDispatchPlan, mockDecisions, mockPendingDecision }: Script): OrchestratorDecision[] {
@@ -63,7 +59,7 @@ export function scriptOf({ mockDispatchPlan, mockDecisions, mockPendingDecision 
   return mockPendingDecision === undefined ? [] : [mockPendingDecision];
 }
 
-/** One decision of the script for each turn, and the end once there is none left. */
+/** One decision of the script for each turn, then the end. */
 export const scripted: DecisionSource = {
   async decide({ context: { config }, turn }) {
     const decision = scriptOf(config as Script)[turn - 1];
@@ -76,13 +72,12 @@ export const scripted: DecisionSource = {
   },
 };
 
-/** The workflow of the published fixtures that does nothing. */
+/** The workflow of the published fixtures without an effect. */
 export const FIXTURE_WORKER = "conformance-noop";
 
 /**
- * Decisions of a supervisor with neither agent nor plan, as the published dispatch fixture expects them: one worker, then
- * the end. Only with the conformance seams: elsewhere such a supervisor ends the run at once. So it does where the
- * fixture's worker is not registered.
+ * Decisions of a supervisor without agent and plan, as the published dispatch fixture expects them: one worker, then the end. They are served
+ * with the conformance routes only; elsewhere, and where the fixture's worker is not registered, such a supervisor ends the run at once.
  */
 export function planless(host: Pick<Host, "store">): DecisionSource {
   return {

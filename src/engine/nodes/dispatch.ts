@@ -12,16 +12,15 @@ import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { harvested } from "../runs/decide/chain-event.ts";
 import type { Harvest } from "../runs/decide/settle-node.ts";
 import type { NodeContext, NodeOutcome, NodeType } from "../worker/node-type.ts";
-import { mapped, maskedBy } from "./mapping.ts";
-import { failureCode } from "./sub-workflow.ts";
+import { failureCode, mapped, maskedBy } from "./sub-workflow.ts";
 
 type NextWorker = Extract<OrchestratorDecision, { kind: "next-worker" }>;
 
-/** Does what the supervisor of the run decided last. What there is to do is data: the workflow itself never changes. */
+/** Executes the last decision of the run's supervisor. Decisions are data: the workflow itself does not change. */
 export const dispatch: NodeType = {
   kind: "pure",
   typeId: DISPATCH,
-  summary: "Does what the supervisor decided: runs workers one after the other, asks somebody, or ends the loop.",
+  summary: "Does what the supervisor decided: runs workers one after the other, asks a person, or ends the loop.",
   config: DispatchConfig,
   capability: "orchestrator",
   check: ({ askUserRouting }) =>
@@ -46,7 +45,7 @@ export const dispatch: NodeType = {
   },
 };
 
-/** Whoever decided with little confidence is asked about, before anything is done. */
+/** Whether the decision may be executed: one with little confidence needs the consent of a person. */
 function mayProceed({ node, run, interrupt }: NodeContext, decision: OrchestratorDecision): boolean {
   const confidence = decision.kind === "ask-user" ? undefined : decision.confidence;
   if (confidence === undefined || confidence >= CONFIDENCE_FLOOR) return true;
@@ -84,7 +83,7 @@ function questionAbout(decision: OrchestratorDecision): string {
   return `The supervisor wants to ${what}, with a confidence of ${confidence}. Go on (yes), or let it decide again (no)?`;
 }
 
-/** The supervisor decides again; where no loop leads back to it, what follows the dispatch does not happen either. */
+/** The outcome of a declined decision: the supervisor decides again, and where no loop leads back to it the node fails. */
 function declined({ node, isSupervised }: NodeContext, decision: OrchestratorDecision): NodeOutcome {
   if (isSupervised()) return { type: "completed", outputs: { kind: "declined", decision } };
   const message = `What node ${node.id} would have done was declined, and no loop leads back to its supervisor.`;
@@ -100,7 +99,7 @@ function ask({ interrupt }: NodeContext, prompt: string): NodeOutcome {
   return { type: "completed", outputs: { kind: "ask-user", prompt, answer } };
 }
 
-/** One after the other, each with what those before it have brought. */
+/** Runs the workers one after the other, each with the results of those before it. */
 function runWorkers(context: NodeContext, { nextWorkerIds }: NextWorker): NodeOutcome {
   const { node, config, run } = context;
   const settings = config as DispatchConfig;
@@ -110,13 +109,13 @@ function runWorkers(context: NodeContext, { nextWorkerIds }: NextWorker): NodeOu
   }
   const begun = childrenOfVisit(run.children, node.id, visitOf(run, node.id));
   const [childRunId, child] = begun.at(-1) ?? [];
-  if (childRunId === undefined || child === undefined) return handOut(settings, run, nextWorkerIds[0] ?? "");
-  // An attempt that starts over goes on with the worker it has.
-  if (!isTerminal(child.status)) return { ...handOut(settings, run, child.workflowId), childRunId };
+  if (childRunId === undefined || child === undefined) return start(settings, run, nextWorkerIds[0] ?? "");
+  // A repeated attempt continues with the worker that it has.
+  if (!isTerminal(child.status)) return { ...start(settings, run, child.workflowId), childRunId };
   const left = nextWorkerIds.slice(begun.length);
   const outputs = { kind: "next-worker", workerId: child.workflowId, childRunId, childStatus: child.status };
   if (child.status !== "completed" || child.result?.error !== undefined) {
-    // Those after it may rely on it; what to do about that is for the supervisor to decide.
+    // Later workers may depend on the failed one, so the supervisor decides again.
     const error = errorOf(childRunId, child);
     if (!context.isSupervised()) return { type: "failed", error };
     return { type: "completed", outputs: { ...outputs, error, notStarted: left } };
@@ -125,7 +124,7 @@ function runWorkers(context: NodeContext, { nextWorkerIds }: NextWorker): NodeOu
   const [next] = left;
   if (next !== undefined) {
     const after = { ...run, variables: { ...run.variables, ...harvest.variables } };
-    return { ...handOut(settings, after, next), harvest };
+    return { ...start(settings, after, next), harvest };
   }
   const { variables, sensitive, events } = harvest;
   return {
@@ -137,7 +136,7 @@ function runWorkers(context: NodeContext, { nextWorkerIds }: NextWorker): NodeOu
   };
 }
 
-function handOut(settings: DispatchConfig, run: Run, workflowId: string) {
+function start(settings: DispatchConfig, run: Run, workflowId: string) {
   const inputMapping = own(settings.perWorkerInputMappings, workflowId) ?? settings.inputMapping ?? {};
   return {
     type: "dispatch" as const,
@@ -165,6 +164,6 @@ function harvestOf(settings: DispatchConfig, childRunId: string, child: Child): 
 function errorOf(childRunId: string, child: Child) {
   const { status, result, workflowId } = child;
   const message = result?.error?.message ?? `Run ${childRunId} of worker ${workflowId} was ${status}.`;
-  const details = { childRunId, ...(result?.error === undefined ? {} : { childError: result.error }) };
+  const details = defined({ childRunId, childError: result?.error });
   return { code: failureCode(child), message, details };
 }

@@ -4,8 +4,6 @@ import { GATE_RULES, misplacedRule, unenforcedRule } from "../../protocol/gates/
 import { Type } from "../../protocol/schema.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 
-/** What the gates have in common. */
-
 export const GOVERNED_GATE = "core.openwop.governance.approvalGate";
 
 const LONGEST_MS = 366 * 24 * 3600 * 1000;
@@ -17,12 +15,12 @@ export const DEADLINE_FIELDS = {
   timeoutSec: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: LONGEST_MS / 1000 })),
 };
 
-/** Whether a decision also holds in branches of the run that show the voters the same. */
+/** Whether a decision also holds in branches of the run whose gate shows the same. */
 export const BRANCH_FIELDS = { approvalHoldsForBranches: Type.Optional(Type.Boolean()) };
 
 const Short = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
 
-/** As long as the data of an interrupt may have them: a gate that cannot ask is refused before it has to. */
+/** The limits are those of the data of an interrupt, so that a gate that could not be raised is refused at registration. */
 export const ARTIFACT_FIELDS = {
   title: Short,
   description: Type.Optional(Type.String()),
@@ -37,29 +35,29 @@ export function misplaced(config: Readonly<Record<string, unknown>>, governed: b
   return `sets ${name}, which only ${governed ? "core.approvalGate" : GOVERNED_GATE} holds to`;
 }
 
-/** Anybody who may answer would, although somebody wrote who may. */
+/** The problem with a rule about voters that would not be enforced here. */
 export function inVain(rules: Readonly<Record<string, unknown>>, remedy: string): string | undefined {
   const name = unenforcedRule(rules);
   return name === undefined ? undefined : `sets ${name}, which would not be held to; ${remedy}`;
 }
 
-/** A member of the config of a gate that the gate does not know: its author may rely on it, as on a rule that is spelled wrong. */
+/** Finds a member of a gate's config that the gate does not know, such as a misspelled rule: its author may rely on it. */
 export function unknownMember(
   config: Readonly<Record<string, unknown>>,
   { properties }: { readonly properties: object },
 ): string | undefined {
   const names = Object.keys(properties);
-  // One that demands nothing may stand anywhere.
+  // Rules of gates that require nothing are accepted; `inVain` refuses the others.
   const unknown = Object.keys(config).find((name) => !names.includes(name) && !GATE_RULES.includes(name));
   if (unknown === undefined) return undefined;
   const nearest = closestTo(unknown, names);
   return `sets ${unknown}, which it does not know; ${nearest === undefined ? `it knows ${names.join(", ")}` : `did you mean ${nearest}?`}`;
 }
 
-/** Too short to be taken for a slip in the name of the rule. */
+/** Too short to be found as a misspelling of the rule. */
 const APPROVERS = /^approvers?$/i;
 
-/** A member of data that may have any member, and that is probably a rule of a gate which is spelled wrong. */
+/** Finds a member that is probably a misspelled rule of a gate, in data that may have any member. */
 export function misspelledRule(data: Readonly<Record<string, unknown>>): string | undefined {
   for (const name of Object.keys(data)) {
     const rule = GATE_RULES.includes(name)
@@ -72,20 +70,20 @@ export function misspelledRule(data: Readonly<Record<string, unknown>>): string 
   return undefined;
 }
 
-/** For rules that are given as inputs of a gate. */
+/** The remedy for rules that are given as inputs of a gate. */
 export const IN_CONFIG = "write it in config: a gate takes its rules from nowhere else";
 
-/** For what waits and is no gate. */
+/** The remedy for interrupts that are not gates. */
 export const ONLY_GATES = "only gates say who may decide: put one behind it";
 
-/** Nothing of 0: the fixtures of the protocol write "no time limit" that way. */
+/** The time limit; 0 is none, as in the fixtures of the protocol. */
 export function timeoutOf(config: Readonly<Record<string, unknown>>): { timeoutMs?: number } {
   const { timeoutMs, timeoutSec } = config as { timeoutMs?: number; timeoutSec?: number };
   const ms = timeoutSec === undefined ? timeoutMs : Math.ceil(timeoutSec * 1000);
   return ms === undefined || ms === 0 ? {} : { timeoutMs: ms };
 }
 
-/** What is to be judged: the input `artifact` or `artifactData`, else what the config says. */
+/** The artifact under review: the input `artifact` or `artifactData`, else that of the config. */
 export function artifactOf(
   node: WorkflowNode,
   config: Readonly<Record<string, unknown>>,
@@ -101,7 +99,7 @@ export function artifactOf(
   };
 }
 
-/** A gate that asks for more approvals than there are approvers could never open; better to know before it waits. */
+/** The problem with a gate that needs more approvals than it has approvers: it could never open. */
 export function unreachable(config: {
   readonly approversList?: readonly string[];
   readonly approverGroupRefs?: readonly string[];

@@ -37,21 +37,11 @@ const Config = Type.Object(
 type Config = Static<typeof Config>;
 
 const RULES = [
-  "requiredRole",
-  "requiredScope",
-  "quorum",
-  "override",
-  "overrideBypassesQuorum",
-  "timeoutSec",
-  "requiredEval",
-  "forbidSelfApproval",
-  "minHumans",
-  "requireBoundVotes",
-  "requireIndependentVoters",
-  "audience",
-] as const;
+  ...["requiredRole", "requiredScope", "quorum", "override", "overrideBypassesQuorum", "timeoutSec", "requiredEval"],
+  ...["forbidSelfApproval", "minHumans", "requireBoundVotes", "requireIndependentVoters", "audience"],
+];
 
-/** Role or scope, a quorum of distinct principals, and an audited way round. A reject follows the workflow's edges. */
+/** A gate with a role or scope, a quorum of distinct principals and an audited override. A rejection follows the workflow's edges. */
 export const governedGate: NodeType = {
   kind: "pure",
   typeId: GOVERNED_GATE,
@@ -90,8 +80,8 @@ export const governedGate: NodeType = {
 };
 
 /**
- * What the last voter writes beside the decision, as far as the author's schema names it. Edges go by the outputs, and a
- * member that nobody asked for, called like a port, would choose between them for all who voted before.
+ * The members of the last vote that the author's schema names. Edges depend on the outputs, so any other member with the name of a port would
+ * let the last voter choose between edges.
  */
 function askedFor(value: unknown, resumeSchema: Config["resumeSchema"]): Readonly<Record<string, unknown>> {
   const named = resumeSchema?.["properties"];
@@ -99,7 +89,7 @@ function askedFor(value: unknown, resumeSchema: Config["resumeSchema"]): Readonl
   return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(named, name)));
 }
 
-/** Which evaluation, and of which version, may differ from run to run: inputs name it. What it has to show never does. */
+/** Inputs name the evaluation and the agent version, which may differ between runs. The required result does not. */
 function evidenceNamed({ requiredEval }: Config, inputs: Readonly<Record<string, unknown>>) {
   if (requiredEval === undefined) return {};
   const { evalRunId, agentVersion } = inputs;
@@ -111,12 +101,12 @@ function problemWith(config: Readonly<Record<string, unknown>>, ports: Ports): s
   const { requiredRole, requiredScope, overrideBypassesQuorum, override, resumeSchema, requiredEval } =
     config as Config;
   if (requiredRole === undefined && requiredScope === undefined) return "needs requiredRole or requiredScope";
-  if (overrideBypassesQuorum === true && override === undefined)
+  if (overrideBypassesQuorum === true && override === undefined) {
     return "sets overrideBypassesQuorum without an override";
+  }
   const vague = requiredEval === undefined ? undefined : vagueEvidence(requiredEval);
   if (vague !== undefined) return `has a requiredEval that ${vague}`;
   if (config["evidence"] !== undefined) return "has evidence outside requiredEval; write requiredEval.evidence";
-  // Throws what is wrong with it.
   if (resumeSchema !== undefined) registeredSchema(resumeSchema, "its resumeSchema");
   return misplaced(config, true) ?? inVain(ports, IN_CONFIG) ?? unknownMember(config, Config);
 }

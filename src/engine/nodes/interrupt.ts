@@ -1,6 +1,7 @@
 import { defined } from "../../protocol/defined.ts";
 import { AUTH_REQUIRED, INTERRUPT_KINDS, type InterruptKind } from "../../protocol/gates/interrupt.ts";
 import { hostsMember, INTERRUPT_DATA } from "../../protocol/gates/interrupt-data.ts";
+import { isObject } from "../../protocol/own.ts";
 import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 import { registeredSchema } from "../schemas/decide/schema-limits.ts";
 import type { NodeOutcome, NodeType, Ports } from "../worker/node-type.ts";
@@ -51,22 +52,19 @@ export const interrupt: NodeType = {
     if (kind !== "approval" && !isRejection(kind, answer.value)) {
       return { type: "completed", outputs: outputsOf(answer.value) };
     }
-    if (kind !== "approval" || answer.outcome === "rejected")
+    if (kind !== "approval" || answer.outcome === "rejected") {
       return failed("approval_rejected", `Node ${node.id} was rejected.`);
+    }
     const approved = answer.outcome === "granted";
     const outputs = { ...outputsOf(answer.value), decision: answer.outcome, outcome: answer.outcome, approved };
     return { type: "completed", outputs, ...(approved ? {} : { verdict: "refined" as const }) };
   },
 };
 
-/**
- * What an agent was not sure of is ratified or rejected, in either of the words that gates understand; other answers are for the nodes
- * that read them.
- */
+/** Whether an answer rejects a decision of low confidence, in either form that gates accept. */
 function isRejection(kind: InterruptKind, value: unknown): boolean {
-  if (kind !== "low-confidence" || typeof value !== "object" || value === null) return false;
-  const { action, decision } = value as { readonly action?: unknown; readonly decision?: unknown };
-  return action === "reject" || decision === "rejected";
+  if (kind !== "low-confidence" || !isObject(value)) return false;
+  return value["action"] === "reject" || value["decision"] === "rejected";
 }
 
 function approvalDefaults({ id, name }: { readonly id: string; readonly name: string }) {
@@ -74,14 +72,14 @@ function approvalDefaults({ id, name }: { readonly id: string; readonly name: st
 }
 
 function outputsOf(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : { value };
+  return isObject(value) ? { ...value } : { value };
 }
 
 function failed(code: "interrupt_timeout" | "approval_rejected", message: string): NodeOutcome {
   return { type: "failed", error: { code, message } };
 }
 
-/** What inputs bring is only known later; what stands in the config is checked now. */
+/** Checks the config; the values of inputs are not known yet. */
 function problemWith(config: Readonly<Record<string, unknown>>, ports: Ports): string | undefined {
   const { kind, data = {}, resumeSchema } = config as Config;
   if (resumeSchema !== undefined) registeredSchema(resumeSchema, "its resumeSchema");

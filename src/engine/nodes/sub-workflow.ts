@@ -1,5 +1,6 @@
 import { defined } from "../../protocol/defined.ts";
 import { childrenOfVisit } from "../../protocol/evolve/children.ts";
+import { own } from "../../protocol/own.ts";
 import { Mapping } from "../../protocol/runs/orchestrator.ts";
 import { type Child, visitOf } from "../../protocol/runs/run.ts";
 import type { RunErrorCode } from "../../protocol/runs/run-errors.ts";
@@ -7,7 +8,6 @@ import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 import { WORKFLOW_ID_PATTERN } from "../../protocol/workflows/workflow.ts";
 import type { NodeOutcome, NodeType } from "../worker/node-type.ts";
-import { mapped, maskedBy } from "./mapping.ts";
 
 export const SUB_WORKFLOW = "core.subWorkflow";
 
@@ -28,12 +28,12 @@ type Config = Static<typeof Config>;
 export const subWorkflow: NodeType = {
   kind: "pure",
   typeId: SUB_WORKFLOW,
-  summary: "Starts a run of config.workflowId, waits for its end unless told not to, and maps variables in and out.",
+  summary: "Starts a run of config.workflowId, by default waits for its end, and maps variables in and out.",
   config: Config,
   execute: ({ node, config, inputs, run }) => {
     const { workflowId, waitForCompletion = true, propagateCancellation = true } = config as Config;
     const { inputMapping = {}, outputMapping = {} } = config as Config;
-    // An attempt that starts over goes on with the child it has.
+    // A repeated attempt continues with the child that it has.
     const [childRunId, child] = childrenOfVisit(run.children, node.id, visitOf(run, node.id))[0] ?? [];
     if (child !== undefined && childRunId !== undefined && isTerminal(child.status)) {
       return ended(config as Config, childRunId, child);
@@ -72,8 +72,23 @@ function ended({ onChildFailure, outputMapping = {} }: Config, childRunId: strin
   return { type: "failed", error: { code, message, details } };
 }
 
-/** A child that completed fails its node all the same when there is no room for what it brings, or a gate at its end was not passed. */
+/** The error code of a child's end. A completed child fails its node where its results do not fit, or a gate at its end was not passed. */
 export function failureCode({ status, result }: Pick<Child, "status" | "result">): RunErrorCode {
   if (status === "completed" && result?.error?.code === "run_too_large") return "run_too_large";
   return status === "cancelled" ? "child_cancelled" : "child_failed";
+}
+
+/** Names of variables, `{ to: from }`. */
+type Names = Readonly<Record<string, string>>;
+
+/** The mapped variables that have a value. */
+export function mapped(mapping: Names, from: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const pairs = Object.entries(mapping).map(([to, name]) => [to, own(from, name)] as const);
+  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
+}
+
+/** The mapped names whose source is masked. */
+export function maskedBy(mapping: Names, sensitive: readonly string[]): string[] {
+  const names = new Set(sensitive);
+  return Object.keys(mapping).filter((to) => names.has(mapping[to] ?? ""));
 }

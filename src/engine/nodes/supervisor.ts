@@ -10,7 +10,7 @@ import { visitOf } from "../../protocol/runs/run.ts";
 import { closed, matches, problemsOf, type Static, type TSchema, Type } from "../../protocol/schema.ts";
 import { AgentRef } from "../../protocol/workflows/workflow.ts";
 import type { EffectNodeType, NodeContext, NodeOutcome } from "../worker/node-type.ts";
-import { agentNamedBy } from "../workflows/named-agent.ts";
+import { agentNamedBy } from "../workflows/check-agents.ts";
 import { type DecisionSource, isScripted, scripted, scriptOf, Worker } from "./decision-source.ts";
 
 const Script = Type.Optional(Type.Array(OrchestratorDecision, { maxItems: 1000 }));
@@ -28,12 +28,12 @@ const Config = Type.Object(
 );
 type Config = Static<typeof Config>;
 
-/** Who decides where no agent is named: the plan in the workflow. */
+/** The agent in events where none is named: the plan in the workflow decides. */
 const PLAN_AGENT = "host:supervisor";
 
 /**
- * Decides which workers are next, and when the loop ends. A supervisor with a script follows it; any other asks its agent.
- * What was decided is in the log before anything is done about it, so neither a crash nor a replay decides it anew.
+ * Decides which workers are next, and when the loop ends. A supervisor with a script follows it; any other asks its agent. The decision is in the
+ * log before it is executed, so neither a crash nor a replay decides again.
  */
 export function supervisor(agents?: DecisionSource, planless: DecisionSource = scripted): EffectNodeType {
   return {
@@ -89,13 +89,13 @@ function decided(nodeId: string, agentId: string, decision: OrchestratorDecision
   return { type: "completed", outputs: { kind: decision.kind, decision }, events: [event] };
 }
 
-/** Absent, or no number at all, is no opinion. */
+/** The threshold of the run, of the decider, or the default. */
 function thresholdOf({ run }: NodeContext, own: number | undefined): number {
   const wanted = run.configurable?.["escalationThreshold"];
   return typeof wanted === "number" ? wanted : (own ?? DEFAULT_ESCALATION_THRESHOLD);
 }
 
-/** What the deciders of this supervisor may decide: nobody gets to run a workflow that is not among its workers. */
+/** The problem with a decision: it may name only the supervisor's workers. */
 function problemWith({ workers }: Config, decision: unknown): string | undefined {
   if (!matches(OrchestratorDecision, decision)) {
     const [first] = problemsOf(OrchestratorDecision, decision);
@@ -105,37 +105,34 @@ function problemWith({ workers }: Config, decision: unknown): string | undefined
   return stranger === undefined ? undefined : `names ${JSON.stringify(stranger)}, which is none of its workers`;
 }
 
-const Verdict = Type.Object(
+const Ratification = Type.Object(
   { action: Type.Enum(["accept", "reject"]), feedback: Type.Optional(Type.String()) },
   closed,
 );
 
-/** Accept it, reject it, or a decision of one's own. */
+/** The schema of answers: accept, reject, or another decision. */
 function ratification(decision: TSchema) {
-  return { ...Type.Union([Verdict, Type.Object({ decision }, closed), decision]) };
+  return { ...Type.Union([Ratification, Type.Object({ decision }, closed), decision]) };
 }
 
-/** A decision of this visit that was held back; the agent is not asked again for it. */
+/** A decision of this visit that waits for ratification; the agent is not asked again. */
 function heldDecision({ node, run }: NodeContext): Readonly<Record<string, unknown>> | undefined {
   const key = `${node.id}:${visitOf(run, node.id)}`;
   return Object.values(run.interrupts).find((one) => one.nodeId === node.id && one.key === key)?.data;
 }
 
-/** Somebody accepts what was decided, rejects it, or decides instead. */
+/** The outcome of a ratification: the decision, a rejection, or another decision. */
 function ratified({ node, config, interrupt }: NodeContext, agentId: string, data: object): NodeOutcome {
   const held = data as Readonly<Record<string, unknown>>;
   const value = interrupt({ kind: "low-confidence", data: held }) as Readonly<Record<string, unknown>>;
-  if (value["action"] === "reject") {
-    const message = `What node ${node.id} would have decided was rejected.`;
-    return failed("approval_rejected", message);
-  }
+  if (value["action"] === "reject") return failed("approval_rejected", `The decision of node ${node.id} was rejected.`);
   const chosen = value["action"] === "accept" ? confirmed(held["decision"]) : (value["decision"] ?? value);
   const problem = problemWith(config as Config, chosen);
-  if (problem !== undefined) return failed("orchestrator_decision_invalid", `What was answered ${problem}.`);
+  if (problem !== undefined) return failed("orchestrator_decision_invalid", `The answer ${problem}.`);
   return decided(node.id, agentId, chosen as OrchestratorDecision);
 }
 
-/** How sure the agent was is answered for; the dispatch is not to ask for it once more. */
+/** A ratified decision has no confidence any more, so that the dispatch does not ask again. */
 function confirmed(decision: unknown): unknown {
   const { confidence: _, ...rest } = decision as { readonly confidence?: unknown };
   return rest;

@@ -1,20 +1,23 @@
-import { type LogRecord, type LogSource, otlpLogs } from "../../formats/otlp/otlp-logs.ts";
+import { type LogRecord, type LogSource, otlpLogs, rejectedRecords } from "../../formats/otlp/otlp-logs.ts";
+import { defined } from "../../protocol/defined.ts";
 import type { AnnotationChange } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";
+import { callOut } from "../outbound/call-out.ts";
+import type { Outbound } from "../outbound/guard.ts";
+import { retryAfterMs } from "../outbound/retry-wait.ts";
 import { traceIdOf } from "../runs/run-trace.ts";
 import { judgmentRecord } from "./judgment-record.ts";
-import { type Receiver, sendLogs } from "./send-logs.ts";
 
 export interface ExportSettings extends Receiver {
-  /** Whether what people wrote goes out too. */
+  /** Whether texts of people are exported too. */
   readonly content: boolean;
   readonly source: LogSource;
   readonly batchMax: number;
-  /** How often the history is looked at even when nothing says that it went on. */
+  /** How often the history is read without a notification. */
   readonly sweepMs: number;
   readonly retryFirstMs: number;
   readonly retryMaxMs: number;
-  /** Between 0 and 1, so that several processes do not come back at the same moment. */
+  /** From 0 to 1, so that several processes do not retry at the same time. */
   readonly chance: () => number;
   onTrouble(reason: string): void;
   onError(error: unknown): void;
@@ -31,17 +34,16 @@ export interface JudgmentExport {
   stop(): Promise<void>;
 }
 
-/** How far the history of each tenant was passed on, under this name. */
+/** The name of the cursors, which are the exported position in each tenant's history. */
 const CURSOR = "otlp";
 const START = { seq: 0, n: 0 };
 
-/** A receiver that wants to be left alone for longer is asked again all the same. */
+/** The longest wait that a receiver can ask for. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
 /**
- * Passes judgments on as they are recorded, in the order of each tenant's history. A batch counts as passed on when the
- * receiver said so, and then its place is written down: after a crash the last batch may come once more, and none is
- * left out. While the receiver is away nothing piles up here, because the history is in the database.
+ * Exports judgments as they are recorded, in the order of each tenant's history. The position is stored when the receiver has accepted a batch: after a
+ * crash the last batch may be sent once more, and none is left out. The history is in the database, so nothing accumulates while the receiver is away.
  */
 export function exportJudgments(host: Host, settings: ExportSettings): JudgmentExport {
   const cut = new AbortController();
@@ -55,14 +57,14 @@ export function exportJudgments(host: Host, settings: ExportSettings): JudgmentE
     wake();
   });
 
-  /** The receiver wants to be left alone for a while when it says so, or does not answer well. */
+  /** Waits after a failure, at least as long as the receiver asks for. */
   async function rest(retryAfterMs = 0): Promise<void> {
     const doubled = Math.min(settings.retryMaxMs, settings.retryFirstMs * 2 ** failures);
     failures += 1;
     await pause(Math.max(Math.min(retryAfterMs, RETRY_AFTER_MAX_MS), doubled * (0.5 + settings.chance() / 2)));
   }
 
-  /** `wakeable` when news may end it. */
+  /** Waits; with `wakeable`, new judgments end the wait. */
   function pause(ms: number, wakeable = false): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
@@ -77,7 +79,7 @@ export function exportJudgments(host: Host, settings: ExportSettings): JudgmentE
     });
   }
 
-  /** True when the receiver has them, or will never take them; false when the export was stopped first. */
+  /** Sends records; true where the receiver has accepted or finally refused them, false where the export was stopped first. */
   async function send(records: readonly LogRecord[]): Promise<boolean> {
     while (records.length > 0 && !cut.signal.aborted) {
       const body = otlpLogs(settings.source, host.nowMs(), records);
@@ -119,7 +121,7 @@ export function exportJudgments(host: Host, settings: ExportSettings): JudgmentE
     const records: LogRecord[] = [];
     for (const change of changes) {
       const { runId, tenant } = change.annotation;
-      // A run that was deleted since has the trace that follows from its id.
+      // A deleted run has the trace that is derived from its id.
       const traceId = traces.get(runId) ?? traceIdOf((await host.store.readRun({ tenant }, runId)) ?? { runId });
       traces.set(runId, traceId);
       const record = judgmentRecord(change, { content: settings.content, scrubber: host.scrubber, traceId });
@@ -134,7 +136,7 @@ export function exportJudgments(host: Host, settings: ExportSettings): JudgmentE
       try {
         for (const tenant of await host.store.tenantsBehind(CURSOR)) await catchUp(tenant);
       } catch (error) {
-        // The database is away; requests say so as well.
+        // The database is away.
         settings.onError(error);
         await rest();
       }
@@ -151,4 +153,40 @@ export function exportJudgments(host: Host, settings: ExportSettings): JudgmentE
       await working;
     },
   };
+}
+
+interface Receiver {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The result of a batch. After `too-much` a smaller batch may be accepted; `later` is about the receiver. */
+type Sent =
+  | { readonly type: "taken"; readonly rejected: number }
+  | { readonly type: "too-much"; readonly reason: string }
+  | { readonly type: "later"; readonly reason: string; readonly retryAfterMs?: number };
+
+const MAX_ANSWER_BYTES = 65_536;
+
+/** Statuses of a receiver that will not accept this batch. */
+const REFUSED: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+
+/** Posts a batch. The operator chose the receiver, so it may be in a private network. */
+async function sendLogs(
+  outbound: Outbound,
+  { url, headers }: Receiver,
+  body: string,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const { timeoutMs, userAgent } = outbound;
+  const sent = { ...headers, "content-type": "application/json", "user-agent": userAgent };
+  const call = { url, headers: sent, body, timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES, signal };
+  const answer = await callOut({ ...outbound, allowPrivate: true }, call);
+  if ("failure" in answer) return { type: "later", reason: answer.failure };
+  const { status, retryAfter } = answer;
+  if (status >= 200 && status < 300) return { type: "taken", rejected: rejectedRecords(answer.body.toString("utf8")) };
+  const reason = `the receiver answered ${status}`;
+  if (REFUSED.has(status)) return { type: "too-much", reason };
+  const askedMs = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, Date.now());
+  return { type: "later", reason, ...defined({ retryAfterMs: askedMs }) };
 }

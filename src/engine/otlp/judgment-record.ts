@@ -4,19 +4,19 @@ import type { AnnotationChange, AnnotationRecord } from "../../store/port/judgme
 import { spanIdOf } from "../runs/run-trace.ts";
 
 interface RecordSettings {
-  /** Whether what people wrote goes out too. */
+  /** Whether texts of people are exported too. */
   readonly content: boolean;
   readonly scrubber: Scrubber;
   /** The trace of the judged run. */
   readonly traceId: string;
 }
 
-/** Labels that are a verdict and not somebody's words. */
-const VERDICTS: ReadonlySet<string> = new Set(["pass", "fail"]);
+/** Labels that are outcomes and not free text. */
+const OUTCOMES: ReadonlySet<string> = new Set(["pass", "fail"]);
 
 /**
- * What the OpenTelemetry conventions for generative AI call the result of an evaluation. A judgment that replaces
- * another comes with its own record, and closing a flag judges nothing, so neither has one here.
+ * The record of a change of a judgment, by the OpenTelemetry conventions for generative AI. Replaced judgments and closed flags have none: a replacing
+ * judgment has its own record, and closing a flag is no judgment.
  */
 export function judgmentRecord(
   { change, annotation }: AnnotationChange,
@@ -50,7 +50,7 @@ function record(
     traceId,
     spanId: spanIdOf(runId, 0),
     attributes: {
-      // The same whenever it is sent, so that a receiver can tell a repetition.
+      // The same for each attempt, so that a receiver can detect repetitions.
       "log.record.uid": `${annotationId}/${eventName}`,
       "gen_ai.evaluation.name": signal.kind,
       ...more,
@@ -76,7 +76,7 @@ function scoreOf({ signal }: AnnotationRecord, { content, scrubber }: RecordSett
       return { "gen_ai.evaluation.score.value": signal.rating };
     case "label": {
       const { label = "" } = signal;
-      const shown = content || VERDICTS.has(label) ? scrubber.scrubText(label) : undefined;
+      const shown = content || OUTCOMES.has(label) ? scrubber.scrubText(label) : undefined;
       return { "gen_ai.evaluation.score.label": shown };
     }
     case "correction":
@@ -86,7 +86,7 @@ function scoreOf({ signal }: AnnotationRecord, { content, scrubber }: RecordSett
   }
 }
 
-/** Clean since it was recorded; what has become known as a secret since then is taken out here. */
+/** The texts of a judgment, scrubbed again: further secrets may be known since it was recorded. */
 function writtenOf({ note, signal }: AnnotationRecord, { content, scrubber }: RecordSettings): LogRecord["attributes"] {
   if (!content) return {};
   const clean = (text: string | undefined) => (text === undefined ? undefined : scrubber.scrubText(text));

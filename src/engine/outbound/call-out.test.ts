@@ -88,7 +88,7 @@ describe("a call", () => {
     const receiver = await receiving();
     const cut = new AbortController();
     receiver.behave(() => cut.abort());
-    const answer = { failure: "the call was cut short" };
+    const answer = { failure: "the call was aborted" };
     expect(await callOut(LOOPBACK, call(receiver.url(), { signal: cut.signal }))).toEqual(answer);
     expect(await callOut(LOOPBACK, call(receiver.url(), { signal: cut.signal }))).toEqual(answer);
     expect(receiver.received).toHaveLength(1);
@@ -102,7 +102,7 @@ describe("a call", () => {
       const guard = { ...LOOPBACK, allowPrivate: false };
       const signal = AbortSignal.abort();
       const answer = await callOut(guard, call("http://10.0.0.1/", { signal }));
-      expect(answer).toEqual({ failure: "the call was cut short" });
+      expect(answer).toEqual({ failure: "the call was aborted" });
       await new Promise((resolve) => setImmediate(resolve));
       expect(unhandled).toEqual([]);
     } finally {

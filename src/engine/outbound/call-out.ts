@@ -1,4 +1,4 @@
-import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
+import { type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { defined } from "../../protocol/defined.ts";
@@ -11,31 +11,30 @@ export interface OutboundCall {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
-  /** For everything from resolving the name to the last byte of the answer. */
+  /** The time from resolving the name to the last byte of the answer. */
   readonly timeoutMs: number;
-  /** What is read of the answer at most. */
+  /** Bytes of the answer that are read, at most. */
   readonly maxAnswerBytes: number;
-  /** Cuts the call short. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal;
 }
 
-/** What came back, or why nothing did. Both are ordinary ends of a call to somewhere else. */
+/** The answer, or the reason of its absence. */
 export type OutboundAnswer =
   | {
       readonly status: number;
       readonly body: Buffer;
-      /** There was more than was read. */
+      /** Whether the body was longer than the limit, or broke off. */
       readonly cut: boolean;
-      /** The header of that name. */
+      /** The `retry-after` header. */
       readonly retryAfter?: string;
     }
   | { readonly failure: string };
 
 /**
- * Calls a URL that a caller of this host chose: posts to it, or fetches from it. The name is resolved and every address
- * checked now, and the connection goes to an address that was checked: a name that resolves differently a moment later
- * changes nothing. Redirects are answers like any other; nothing follows them. Every call has a connection of its own, because a kept one would be to an address
- * that was checked some other time.
+ * Calls a URL that a caller of this host chose. The name is resolved and all its addresses are checked now, and the connection is to a checked address,
+ * so a name that resolves differently later does not matter. Redirects are not followed. Each call has a connection of its own, because a kept
+ * connection would be to an address that was checked at another time.
  */
 export async function callOut(guard: Guard, call: OutboundCall): Promise<OutboundAnswer> {
   const deadline = new AbortController();
@@ -47,7 +46,7 @@ export async function callOut(guard: Guard, call: OutboundCall): Promise<Outboun
     if (addresses.length === 0) return { failure: "the host name does not resolve" };
     return await post(guard, call, url, addresses, signal);
   } catch (error) {
-    if (call.signal?.aborted) return { failure: "the call was cut short" };
+    if (call.signal?.aborted) return { failure: "the call was aborted" };
     if (deadline.signal.aborted) return { failure: `no answer within ${call.timeoutMs} ms` };
     return { failure: reasonOf(error) };
   } finally {
@@ -86,7 +85,7 @@ function post(
     request.on("error", (error) => {
       if (!answered) reject(error);
     });
-    // The end of a connection may be noticed before the last of the answer is read.
+    // A connection may be closed before the end of the answer is read.
     request.on("close", () => {
       if (!answered) reject(new Error("the connection was closed without an answer"));
     });
@@ -94,7 +93,7 @@ function post(
   });
 }
 
-/** Whatever name is asked for, these are its addresses. */
+/** A look-up that returns these addresses for any name. */
 function only(addresses: readonly Address[]): LookupFunction {
   return (_hostname, { all }, callback) => {
     const [first = { address: "", family: 4 }] = addresses;
@@ -103,7 +102,7 @@ function only(addresses: readonly Address[]): LookupFunction {
   };
 }
 
-/** The status is the answer. A body that breaks off, or takes longer than there is time, does not change it. */
+/** Reads an answer. A body that breaks off, or takes too long, does not change its status. */
 async function read(response: IncomingMessage, maxBytes: number): Promise<OutboundAnswer> {
   const chunks: Buffer[] = [];
   let left = maxBytes;
@@ -124,7 +123,7 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Outbou
 }
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // A rejection that comes after the abort has no other handler, and would end the process.
+  // A rejection after the abort has no other handler and would end the process.
   work.catch(() => {});
   signal.throwIfAborted();
   let stop: () => void = () => {};
@@ -149,11 +148,40 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "the host cannot be reached",
 };
 
-/** In words that name no address: whoever reads them need not learn what this machine's resolver knows. */
+/** The reason of an error without addresses, which this machine's resolver may know only internally. */
 function reasonOf(error: unknown): string {
   if (error instanceof AppError) return error.message.replace(/\.$/, "");
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const { code, message } = first as NodeJS.ErrnoException;
   if (code === undefined) return message;
   return REASONS[code] ?? (/CERT|TLS|SSL|SELF_SIGNED/.test(code) ? `TLS failed: ${code}` : `the call failed: ${code}`);
+}
+
+interface Posting {
+  readonly address: URL;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string | Uint8Array;
+  readonly signal: AbortSignal;
+  /** For repeated calls of the same server. */
+  readonly keepsConnection?: boolean;
+}
+
+type Begun = { readonly response: IncomingMessage } | { readonly error: Error; readonly connected: boolean };
+
+/** Posts until the answer begins, without the limit of five minutes that `fetch` has. Redirects are not followed: the key is for this server only. */
+export function postHttp({ address, headers, body, signal, keepsConnection = false }: Posting): Promise<Begun> {
+  const isSecure = address.protocol === "https:";
+  const sized = { ...headers, "content-length": Buffer.byteLength(body) };
+  return new Promise((resolve) => {
+    let connected = false;
+    const options = { method: "POST", headers: sized, signal, ...(keepsConnection ? {} : { agent: false }) } as const;
+    const request = (isSecure ? requestHttps : requestHttp)(address, options, (response) => resolve({ response }));
+    request.once("socket", (socket) => {
+      socket.once(isSecure ? "secureConnect" : "connect", () => {
+        connected = true;
+      });
+    });
+    request.on("error", (error) => resolve({ error, connected }));
+    request.end(body);
+  });
 }

@@ -1,10 +1,9 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { AppError } from "../../protocol/errors.ts";
-import { isPrivateName } from "./private-name.ts";
-import { isPublicAddress } from "./public-address.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
+import { isPrivateName, isPublicAddress } from "./public-address.ts";
 
-/** An address as `node:dns` gives it. */
+/** An address, as in `node:dns`. */
 export interface Address {
   readonly address: string;
   readonly family: number;
@@ -12,40 +11,39 @@ export interface Address {
 
 export type Resolve = (hostname: string) => Promise<readonly Address[]>;
 
-/** What decides where this process may connect to on behalf of somebody else. */
+/** The rules for connections to addresses that others named. */
 export interface Guard {
-  /** For development: plain HTTP and private addresses are fine. */
+  /** For development: plain HTTP and private addresses are allowed. */
   readonly allowPrivate: boolean;
   readonly resolve: Resolve;
-  /** Certificates trusted beside the usual ones, in PEM. */
+  /** Additional trusted certificates, in PEM. */
   readonly ca?: string;
 }
 
-/** The guard, with what else holds for every call of this process. */
+/** The guard, with the settings of all calls of this process. */
 export interface Outbound extends Guard {
   readonly timeoutMs: number;
   readonly userAgent: string;
 }
 
-/** As the machine resolves names for every other program. */
+/** Resolves names as the system does for other programs. */
 export const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true, verbatim: true });
 
-/** How long a name may take to resolve while somebody waits for an answer. */
+/** How long a name may take to resolve during a request. */
 const RESOLVE_MS = 2000;
 
 /**
- * Refuses a URL that calls could never be allowed to, at the time somebody asks for it. Throws `validation_error` for
- * what is no URL and `webhook_url_rejected` for one that is not acceptable. A name that does not resolve now is let
- * through: whether a call may be made is decided when it is made, by `addressesOf`.
+ * Refuses a URL that can never be called, when it is registered. Throws `validation_error` for a text that is no URL and `webhook_url_rejected` for one
+ * that is not allowed. A name that does not resolve now is accepted: each call is checked again, by `addressesOf`.
  */
 export async function checkUrl(guard: Guard, text: string): Promise<void> {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined) throw new AppError("validation_error", { problem: "url is not a URL" });
+  if (url === undefined) throw validationError("url is not a URL");
   const problem = problemOf(guard, url) ?? (await problemOfName(guard, url));
   if (problem !== undefined) throw new AppError("webhook_url_rejected", { problem });
 }
 
-/** What is wrong with a URL by itself, before any name is resolved. */
+/** The problem with a URL, without resolving its name. */
 export function problemOf({ allowPrivate }: Guard, url: URL): string | undefined {
   const { protocol, username, password } = url;
   if (protocol !== "https:" && !(allowPrivate && protocol === "http:")) return "it must begin with https://";
@@ -53,7 +51,7 @@ export function problemOf({ allowPrivate }: Guard, url: URL): string | undefined
   return !allowPrivate && hasPrivateHost(url) ? NOT_PUBLIC : undefined;
 }
 
-/** Whether the host is a private one by what is written there, whatever the name resolves to. */
+/** Whether the host of a URL is private by its text, without resolving it. */
 export function hasPrivateHost(url: URL): boolean {
   const hostname = hostnameOf(url);
   return isIP(hostname) === 0 ? isPrivateName(hostname) : !isPublicAddress(hostname);
@@ -73,10 +71,7 @@ function after(ms: number): Promise<readonly Address[]> {
   return new Promise((resolve) => setTimeout(resolve, ms, []).unref());
 }
 
-/**
- * The addresses that a call to this URL may connect to, resolved now. Throws `webhook_url_rejected` when a single one of
- * them is not public: whoever answers for the name decides which of them is taken.
- */
+/** The addresses of a URL, resolved now. Throws `webhook_url_rejected` where any of them is not public: the owner of the name decides which one is used. */
 export async function addressesOf(guard: Guard, url: URL): Promise<readonly Address[]> {
   const problem = problemOf(guard, url);
   if (problem !== undefined) throw new AppError("webhook_url_rejected", { problem });
@@ -88,7 +83,7 @@ export async function addressesOf(guard: Guard, url: URL): Promise<readonly Addr
   return addresses;
 }
 
-/** Without the brackets that a URL puts around IPv6. */
+/** The host name without the brackets of IPv6. */
 function hostnameOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1");
 }

@@ -1,26 +1,23 @@
-/** Where keys, tokens and the database are; `ASSAY_DATA` and `ASSAY_DATABASE_URL` among them, and the tools of one agent. */
+/** Assay's variables with keys, tokens, data folder, database, and the tools of one agent. */
 const OWN = /^ASSAY_(DATA(BASE.*)?|TOOLS_URL|.*(KEY|TOKEN|SECRET|PASSWORD|HEADERS).*)$/i;
 
-/** What a client of PostgreSQL goes by. */
+/** The variables of PostgreSQL clients. */
 const DATABASE = /^PG[A-Z]+$/;
 
 export interface Ours {
-  /** Under which other names there are keys of ours. */
+  /** Other names of variables with keys of Assay. */
   readonly names?: readonly string[];
-  /** There is a PostgreSQL of ours, so what its client goes by is ours too. */
+  /** Whether Assay uses a PostgreSQL, so that the variables of its client are hidden too. */
   readonly hasDatabase?: boolean;
 }
 
-/** The environment of every program that a server runs: where programs, files and times are found, and no keys. */
+/** The variables of all programs that a server runs: paths, locale and time zone, no keys. */
 const PLAIN = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"] as const;
 
-/** Variables that a program is given beside those: names to pass on, or a value for each name, `true` to pass it on. */
+/** Additional variables of a program: names to pass on, or a value for each name, `true` to pass it on. */
 export type NamedVariables = readonly string[] | Readonly<Record<string, string | true>>;
 
-/**
- * The environment of a program that a server runs. The variables of its task come on top. A name that the environment of
- * this process does not have is refused: the program would do something else than its operator expects.
- */
+/** The environment of a program that a server runs. A name that this process does not have is refused: the program would not do what its operator expects. */
 export function programEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   named: NamedVariables = [],
@@ -39,7 +36,7 @@ export function programEnvironment(
   return { variables };
 }
 
-/** The names whose values come from the environment of this process. */
+/** The names that are passed on from the environment of this process. */
 export function passedOn(named: NamedVariables = []): readonly string[] {
   return isList(named) ? named : Object.entries(named).flatMap(([name, given]) => (given === true ? [name] : []));
 }
@@ -48,15 +45,13 @@ function isList(named: NamedVariables): named is readonly string[] {
   return Array.isArray(named);
 }
 
-/** What a program started by hand may see of the environment: all but Assay's own keys and database settings. */
+/** The environment of a program that is started by hand: without Assay's own keys and database settings. */
 export function childEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   { names = [], hasDatabase = false }: Ours = {},
 ): Readonly<Record<string, string>> {
   const isOurs = (name: string) => OWN.test(name) || names.includes(name) || (hasDatabase && DATABASE.test(name));
-  return Object.fromEntries(
-    Object.entries(environment).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && !isOurs(entry[0]),
-    ),
-  );
+  const isShared = (entry: [string, string | undefined]): entry is [string, string] =>
+    entry[1] !== undefined && !isOurs(entry[0]);
+  return Object.fromEntries(Object.entries(environment).filter(isShared));
 }

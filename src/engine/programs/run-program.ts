@@ -6,22 +6,22 @@ interface ProgramCall extends Program {
   readonly input: string;
   readonly limits: ProgramLimits;
   readonly signal: AbortSignal;
-  /** What left the group of a program that ended well is let be: it may be a service that outlives it on purpose. */
+  /** Whether processes that left the group of a successful program may continue: they may be services. */
   readonly mayLeaveServices?: boolean;
 }
 
 export interface ProgramLimits {
-  /** For everything from its start to its end; without it the signal alone says when it is too late. */
+  /** The time from its start to its end; without it only the signal ends it. */
   readonly timeMs?: number;
-  /** Of what it prints. */
+  /** Bytes of stdout. */
   readonly outputBytes: number;
-  /** Of what it writes to file descriptor 3, which it does not have without this. */
+  /** Bytes of file descriptor 3, which exists only with this limit. */
   readonly sideBytes?: number;
-  /** How long it may take to end when asked to. */
+  /** The time to end after it was asked to. */
   readonly killMs: number;
 }
 
-/** How it ended. `stderr` is the last that it wrote there. */
+/** The end of a program. `stderr` is the end of its output there. */
 export type ProgramEnd =
   | ({ readonly type: "not-started" } & NotStarted)
   | {
@@ -36,18 +36,18 @@ export type ProgramEnd =
   | { readonly type: "too-slow"; readonly stderr: string }
   | { readonly type: "too-much"; readonly where: "stdout" | "file descriptor 3"; readonly stderr: string };
 
-/** More than is quoted: secrets are taken out before the quotation is cut, or the rest of one would be shown. */
+/** Characters of stderr that are kept: more than are quoted, because secrets are removed before the quotation is cut. */
 const STDERR_KEPT = 16_384;
 const STDERR_QUOTED = 2_000;
-/** A word that the cut went through may be the rest of a secret; longer words are cut again. */
+/** The first word of a cut text, which may be the rest of a secret. */
 const CUT_WORD = /^\S{0,256}\s*/;
-/** What the program said is there soon after its end; a process that it left behind may hold the pipes for ever. */
+/** How long output is awaited after the end of a program: a process that it left may hold the pipes for ever. */
 const PIPES_MS = 250;
 
 /**
- * Runs a program with its input on stdin, and takes what it writes to stdout and, if asked for, file descriptor 3. Whichever way it ends, nothing
- * that it started is left, as far as the system can tell; and nothing of its group when this process is killed. Rejects with the reason of the
- * signal, after that, when it is aborted.
+ * Runs a program with its input on stdin, and reads stdout and, with a limit for it, file descriptor 3. After its end, all processes that it started
+ * are ended, as far as the system shows them; its group is ended too where this process is killed. Rejects with the reason of an aborted signal,
+ * after the program has ended.
  */
 export async function runProgram(call: ProgramCall): Promise<ProgramEnd> {
   const { signal, limits, mayLeaveServices = false } = call;
@@ -69,7 +69,7 @@ export async function runProgram(call: ProgramCall): Promise<ProgramEnd> {
   return end;
 }
 
-/** The first of: it could not be started, it ended and its pipes did, it broke a limit, nobody waits any longer. */
+/** The first of: it could not be started, it ended and its pipes closed, it exceeded a limit, the signal was aborted. */
 function endOf({ child }: StartedProgram, call: ProgramCall): Promise<ProgramEnd> {
   const { limits, signal } = call;
   return new Promise((resolve) => {
@@ -82,7 +82,7 @@ function endOf({ child }: StartedProgram, call: ProgramCall): Promise<ProgramEnd
       resolve(end);
     };
     const stop = () => settle({ type: "too-slow", stderr });
-    // When the system has no descriptors left, there are no pipes at all.
+    // There are no pipes where the system has no descriptors left.
     const [, out, , extra] = child.stdio ?? [];
     const stdout = new Collected(out, limits.outputBytes, () => settle({ type: "too-much", where: "stdout", stderr }));
     const side = new Collected(extra, limits.sideBytes ?? 0, () =>
@@ -102,7 +102,7 @@ function endOf({ child }: StartedProgram, call: ProgramCall): Promise<ProgramEnd
         stderr,
       });
     child.once("close", ended);
-    // Time alone proves nothing: when this process was held up, the timer is due before anybody has looked into the pipes.
+    // Where this process was blocked, the timer may be due before the pipes were read.
     const unlessMore = (...how: Parameters<typeof ended>) => {
       const before = stdout.length + side.length;
       setImmediate(() => (stdout.length + side.length === before ? ended : unlessMore)(...how));
@@ -114,7 +114,7 @@ function endOf({ child }: StartedProgram, call: ProgramCall): Promise<ProgramEnd
   });
 }
 
-/** The end of what a program wrote to stderr, as it is quoted: without secrets, and without a word that was cut. */
+/** The end of a program's stderr for a quotation, without secrets and without a cut word. */
 export function lastWords(stderr: string, scrubText: (text: string) => string): string {
   const clean = scrubText(stderr.trim());
   const isWhole = stderr.length < STDERR_KEPT && clean.length <= STDERR_QUOTED;

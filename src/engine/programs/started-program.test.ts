@@ -1,8 +1,11 @@
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { runProgram } from "./run-program.ts";
+import { endLeftOver, markOf } from "./started-program.ts";
 
 test("a program that starts others passes on the mark that it got, also through a shell, so that whoever started it can end them too", async () => {
   const end = await runProgram({
@@ -35,3 +38,19 @@ test("the end of one program is not the end of another", async () => {
   writeFileSync(join(directory, "go"), "");
   expect(await other).toMatchObject({ type: "ended", exitCode: 0, stdout: Buffer.from("alive\n") });
 });
+
+test.runIf(existsSync("/proc/self/stat"))(
+  "what a crash left is ended, and nobody who got its number since",
+  async () => {
+    const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" });
+    const exited = once(child, "exit");
+    await once(child, "spawn");
+    const mark = markOf(child.pid ?? 0);
+    await endLeftOver({ ...mark, started: "1" }, 100);
+    await endLeftOver({ ...mark, started: "" }, 100);
+    expect(markOf(mark.pid)).toEqual(mark);
+    await endLeftOver(mark, 100);
+    await exited;
+    expect(child.signalCode).toMatch(/^SIG(TERM|KILL)$/);
+  },
+);

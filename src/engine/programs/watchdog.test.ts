@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { eventually } from "../../testing/eventually.ts";
-import { hasMembers } from "./process-group.ts";
+import { hasMembers } from "./started-program.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** A program that has started another one, and ends for nothing but `SIGKILL` if it is stubborn. */

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
 /**
- * A host that is killed can do nothing any more, but the pipe it held closes. The shell at the other end was told of the group of every
- * program, and ends those that are left. Signals by number, since shells do not agree on their names.
+ * The shell of the watchdog. When the host is killed, the pipe to the shell closes, and the shell ends the remaining groups of programs, of which the
+ * host informed it. Signals are numbers, because their names differ between shells.
  */
 const SCRIPT = `
 groups=" "
@@ -18,9 +18,9 @@ sleep "$1"
 for group in $groups; do kill -9 "-$group"; done
 `;
 
-/** Ends groups of processes when this process is gone, whatever ended it. */
+/** Ends groups of processes after this process has ended in any way. */
 export class Watchdog {
-  /** How long a program may take to end that is asked to. */
+  /** How long a program may take to end after it was asked to. */
   readonly #endSeconds: number;
   #shell: ChildProcess | undefined;
 
@@ -33,26 +33,26 @@ export class Watchdog {
     this.#shell.stdin?.write(`+ ${leader}\n`);
   }
 
-  /** The group is no more, and its number may soon be that of another one. */
+  /** The group has ended, and its number may be used for another one. */
   forget(leader: number): void {
     this.#shell?.stdin?.write(`- ${leader}\n`);
   }
 
-  /** As if this process were gone. */
+  /** Acts as if this process had ended. */
   close(): void {
     this.#shell?.stdin?.end();
     this.#shell = undefined;
   }
 
   #started(): ChildProcess {
-    // In a group of its own, so that ctrl-c at a terminal does not end it; and it holds nobody's directory or streams.
+    // In a group of its own, so that ctrl-c at a terminal does not end it; without a directory or streams of others.
     const shell = spawn("/bin/sh", ["-c", SCRIPT, "sh", String(this.#endSeconds)], {
       cwd: "/",
       env: {},
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],
     });
-    // Without a shell, or when somebody ended it, programs of a host that is killed go on to their end.
+    // Without the shell, programs of a killed host continue to their end.
     const gone = () => {
       if (this.#shell === shell) this.#shell = undefined;
     };
@@ -60,11 +60,11 @@ export class Watchdog {
     shell.once("exit", gone);
     shell.stdin?.on("error", gone);
     shell.unref();
-    // A socket, although its type does not say so: a process that has nothing else to do is free to end.
+    // A socket, although its type does not show it: it must not keep the process alive.
     (shell.stdin as unknown as { unref?: () => void } | null)?.unref?.();
     return shell;
   }
 }
 
-/** One for all programs of this process; its shell is not started before the first of them. */
+/** The watchdog of this process; its shell is started with the first program. */
 export const WATCHDOG = new Watchdog(2);

@@ -4,41 +4,37 @@ import type { Voter } from "../../protocol/gates/gate-rules.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { QueueItemView } from "../../protocol/queues/api.ts";
 import type { AnnotationWrite } from "../../store/port/judgments.ts";
-import type { Unit } from "../../store/port/store.ts";
-import { auditDraft, type Recorder, refused } from "../execute.ts";
+import type { Store, Unit } from "../../store/port/store.ts";
+import { type ApiRequest, auditDraft, type Recorder, refused } from "../execute.ts";
 import type { AuditNote } from "../gates/decide/vote.ts";
 import { isPerson, voterOf } from "../gates/voter.ts";
 import type { Host } from "../host.ts";
 import { serializeFor } from "../shared/serialize.ts";
 import { annotationIdsOf, type QueueItem } from "./decide/item.ts";
-import { mayReview } from "./decide/reviewers.ts";
-import { changedRecord, type StoredItem, visibleItem } from "./item-record.ts";
-import { placeOf, type Queue, visibleQueue } from "./queue-record.ts";
+import { mayReview } from "./decide/rules.ts";
+import { changedRecord, placeOf, type Queue, type StoredItem, visibleItem, visibleQueue } from "./queue-records.ts";
 import { itemView, type Viewer } from "./views.ts";
 
-export interface ItemCommand<Request> {
-  readonly caller: Caller;
+export interface ItemCommand<Request> extends ApiRequest<Request, QueueItemView> {
   readonly queueId: string;
   readonly itemId: string;
-  readonly request: Request;
-  readonly record: Recorder<QueueItemView>;
 }
 
-/** What a change of an item comes to, and what is written beside it. */
+/** A change of an item, and its side writes. */
 export interface ItemChange {
   readonly item: QueueItem;
-  /** Leases and what becomes of them are told to nobody. */
+  /** Absent for leases, which are not audited. */
   readonly audit?: AuditNote;
-  readonly beside?: Pick<Unit, "annotations" | "audit">;
+  readonly sideWrites?: Pick<Unit, "annotations" | "audit">;
 }
 
-/** The caller in a queue: what they are where it belongs, read now. */
+/** The caller in a queue, with the roles at the place of the queue, read now. */
 export interface Seat {
   readonly queue: Queue;
   readonly caller: Caller;
   readonly reviewer: Voter;
   readonly viewer: Viewer;
-  /** An agent's or program's key of a principal that is a person here. */
+  /** Whether the caller has an agent's or program's key of a principal that is a person at the place of the queue. */
   readonly standsInForPerson: boolean;
 }
 
@@ -54,14 +50,15 @@ export async function seatIn(host: Host, caller: Caller, queue: Queue): Promise<
 }
 
 export function requireReviewer(seat: Seat): void {
-  if (!mayReview(seat.queue.rules, seat.reviewer))
+  if (!mayReview(seat.queue.rules, seat.reviewer)) {
     throw new AppError("forbidden", { problem: "this queue is not assigned to you" });
+  }
   requirePerson(seat);
 }
 
 /**
- * A principal judges an item once, so an agent's key in a person's name would keep the person from judging, and settle the item in that name. Throws
- * `forbidden` for such a key.
+ * Refuses an agent's key in the name of a person: a principal judges an item once, so such a judgment would keep the person from judging and settle
+ * the item in that person's name. Throws `forbidden`.
  */
 export function requirePerson({ standsInForPerson, caller: { principal } }: Seat): void {
   if (!standsInForPerson) return;
@@ -71,38 +68,42 @@ export function requirePerson({ standsInForPerson, caller: { principal } }: Seat
 
 const ATTEMPTS = 20;
 
-/**
- * Read, decide, write; again when the item moved in between. Everything that happens to an item happens at its next
- * revision, so that of those who decided by the same one only the first is written.
- */
+/** Makes an attempt, and while the result is "moved" further ones, one after the other with those of others for the same row. */
+export async function untilWritten<T>(
+  store: Store,
+  id: string,
+  attempt: (attempts: number) => Promise<T | "moved">,
+): Promise<T> {
+  const first = await attempt(0);
+  if (first !== "moved") return first;
+  return serializeFor(store, id, async () => {
+    for (let attempts = 1; attempts < ATTEMPTS; attempts++) {
+      const result = await attempt(attempts);
+      if (result !== "moved") return result;
+    }
+    throw new AppError("queue_conflict", { id });
+  });
+}
+
+/** Changes an item: read, decide, write, and again where the item changed in between. A change is written at the next revision of its item. */
 export async function changeItem(
   host: Host,
   seat: Seat,
   { itemId, record }: Pick<ItemCommand<unknown>, "itemId" | "record">,
   decide: (stored: StoredItem, nowMs: number) => ItemChange | Promise<ItemChange>,
 ): Promise<QueueItemView> {
-  const { queueId } = seat.queue.record;
-  const attempt = async () => {
-    const stored = await visibleItem(host, seat.caller, queueId, itemId);
+  return untilWritten(host.store, itemId, async () => {
+    const stored = await visibleItem(host, seat.caller, seat.queue.record.queueId, itemId);
     return writeItem(host, seat, stored, await decide(stored, host.nowMs()), record);
-  };
-  const first = await attempt();
-  if (first !== "moved") return first;
-  return serializeFor(host.store, itemId, async () => {
-    for (let attempts = 1; attempts < ATTEMPTS; attempts++) {
-      const view = await attempt();
-      if (view !== "moved") return view;
-    }
-    throw new AppError("queue_conflict", { id: itemId });
   });
 }
 
-/** "moved" when the item, or an annotation that goes with it, is no longer what was decided by. */
+/** Writes a change of an item; "moved" where the item, or an annotation of the change, was changed since it was read. */
 export async function writeItem(
   host: Host,
   { queue, caller, viewer }: Seat,
   stored: StoredItem,
-  { item, audit, beside }: ItemChange,
+  { item, audit, sideWrites }: ItemChange,
   record: Recorder<QueueItemView>,
 ): Promise<QueueItemView | "moved"> {
   const nowMs = host.nowMs();
@@ -111,9 +112,9 @@ export async function writeItem(
   const outcome = record(view);
   const target = `${stored.record.queueId}/${stored.record.itemId}`;
   const notes = audit === undefined ? [] : [auditDraft(caller, nowMs, target, audit)];
-  const drafts = [...(beside?.audit ?? []), ...notes];
-  const said = beside?.annotations ?? [];
-  const annotations = [...said, ...(await unveiled(host, queue, [stored.item, item], said))];
+  const drafts = [...(sideWrites?.audit ?? []), ...notes];
+  const made = sideWrites?.annotations ?? [];
+  const annotations = [...made, ...(await unveiled(host, queue, [stored.item, item], made))];
   const committed = await host.store.commit({
     tenant: caller.tenant,
     queues: [{ type: "item", item: after.record }],
@@ -127,10 +128,10 @@ export async function writeItem(
   throw refused(refusal);
 }
 
-/** More judgments than one round has: of an item that was offered hundreds of times the last ones. */
+/** More judgments than one round has; of an item with hundreds of rounds, the latest are shown. */
 const UNVEILED_MAX = 1000;
 
-/** The judgments that a blind item has kept back, when it is open no more: those who follow judgments are told of them now. */
+/** The judgments that a blind item withheld and that subscribers of judgments now receive, because the item is no longer open. */
 async function unveiled(
   { store }: Host,
   { record: { tenant }, rules: { blind }, blindUntilMs }: Queue,
@@ -139,9 +140,9 @@ async function unveiled(
 ): Promise<AnnotationWrite[]> {
   const untilMs = blind ? Number.POSITIVE_INFINITY : blindUntilMs;
   if (untilMs === undefined || before.state !== "open" || after.state === "open") return [];
-  const told = new Set(written.flatMap(idsOf));
+  const known = new Set(written.flatMap(idsOf));
   const ids = annotationIdsOf(before)
-    .filter((annotationId) => !told.has(annotationId))
+    .filter((annotationId) => !known.has(annotationId))
     .slice(-UNVEILED_MAX);
   const found = ids.length === 0 ? [] : await store.annotationsById(tenant, ids);
   return found.filter(({ createdAtMs }) => createdAtMs <= untilMs).map((earlier) => ({ type: "show", earlier }));

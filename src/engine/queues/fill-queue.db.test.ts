@@ -16,11 +16,10 @@ import {
 } from "../../testing/builders.ts";
 import { ADA } from "../../testing/engine.ts";
 import { hostAt } from "../../testing/moving-clock.ts";
-import { fillQueue } from "./fill-queue.ts";
+import { fillQueue, sweepQueues } from "./fill-queue.ts";
 import { PAGE_ROWS } from "./find-subjects.ts";
 import { createQueue, readQueue } from "./manage-queues.ts";
-import { type Queue, visibleQueue } from "./queue-record.ts";
-import { sweepQueues } from "./sweep-queues.ts";
+import { type Queue, visibleQueue } from "./queue-records.ts";
 
 describe.each(BOTH_STORES)("a queue that fills itself on %s", (_name, open) => {
   let store: Store;

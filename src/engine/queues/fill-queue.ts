@@ -1,20 +1,31 @@
+import { perObject } from "../../protocol/per-object.ts";
 import type { QueueQuery } from "../../protocol/queues/api.ts";
 import type { Store } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
+import { type Sweep, type SweepSettings, startSweep } from "../shared/sweep.ts";
 import { type Found, findSubjects, hasNode, OVERLAP_MS, PAGE_ROWS } from "./find-subjects.ts";
-import { newItem, type Subject, subjectOf } from "./item-record.ts";
-import { bodyOf, nextRecord, placeOf, type Queue, type QueueCursor, queueOf } from "./queue-record.ts";
+import {
+  bodyOf,
+  newItem,
+  nextRecord,
+  placeOf,
+  type Queue,
+  type QueueCursor,
+  queueOf,
+  type Subject,
+  subjectOf,
+} from "./queue-records.ts";
 
-/** How much one request may do for a queue that has much to take in; the next goes on from there. */
+/** Pages of subjects that one request takes in; the next request continues. */
 const PAGES = 5;
 
 interface Filled {
   readonly queue: Queue;
-  /** Whether there is more to look at. */
+  /** Whether there is more to take in. */
   readonly more: boolean;
 }
 
-/** Takes in what the query of a queue has found since it was asked last. Any number of processes may do so at once. */
+/** Takes in the subjects that the query of a queue finds since the last time. Any number of processes may do so at once. */
 export async function fillQueue(host: Host, start: Queue): Promise<Filled> {
   let queue = start;
   let { cursor } = queue;
@@ -26,7 +37,7 @@ export async function fillQueue(host: Host, start: Queue): Promise<Filled> {
     const leavesOff = !found.atEnd && page === PAGES - 1;
     if (fresh.length > 0 || leavesOff || farBehind(queue.cursor, found.cursor) || goesBack(queue, found)) {
       const filled = await write(host, queue, fresh, found.cursor);
-      // Somebody else filled it, or changed its rules: what they left is where to go on.
+      // The queue was filled or its rules were changed elsewhere: its cursor is then the one to continue from.
       const now = filled ?? (await reread(host, queue));
       if (now === undefined) return { queue, more: false };
       queue = now;
@@ -41,13 +52,13 @@ export async function fillQueue(host: Host, start: Queue): Promise<Filled> {
   return { queue, more: true };
 }
 
-/** A cursor that hardly moved is not worth a write: a few rows are looked at twice. */
+/** Whether a cursor has moved far enough to be written; otherwise a few rows are read twice. */
 function farBehind(before: QueueCursor, after: QueueCursor): boolean {
   const ended = (after.ended?.endedAtMs ?? 0) - (before.ended?.endedAtMs ?? 0);
   return ended > OVERLAP_MS || (after.place?.seq ?? 0) - (before.place?.seq ?? 0) > PAGE_ROWS / 4;
 }
 
-/** At its end a query steps back for what is late; a cursor left in the middle would pass that over for good. */
+/** Whether the query is at its end and steps back for late runs; without a write of the cursor these would be skipped. */
 function goesBack({ cursor: { ended } }: Queue, { cursor }: Found): boolean {
   return ended !== undefined && cursor.ended !== undefined && cursor.ended.endedAtMs < ended.endedAtMs;
 }
@@ -82,17 +93,13 @@ async function withNode(host: Host, queue: Queue, query: QueueQuery, subjects: r
   return kept;
 }
 
-/**
- * What this process has put into queues lately, so that what the overlap finds again costs no write. The store passes
- * over what a queue has already; this only keeps it from being asked to.
- */
-const KNOWN = new WeakMap<Store, Map<string, Set<string>>>();
+/** The subjects that this process has put into queues lately, so that finding them again in the overlap costs no write. */
+const queuesOf = perObject((_store: Store) => new Map<string, Set<string>>());
 const KNOWN_MAX = 20_000;
 const QUEUES_MAX = 50;
 
 function knownOf(store: Store, { record: { queueId } }: Queue): Set<string> {
-  const queues = KNOWN.get(store) ?? new Map<string, Set<string>>();
-  KNOWN.set(store, queues);
+  const queues = queuesOf(store);
   if (queues.size > QUEUES_MAX) queues.clear();
   const known = queues.get(queueId) ?? new Set<string>();
   if (known.size > KNOWN_MAX) known.clear();
@@ -109,4 +116,18 @@ function unseen(store: Store, queue: Queue, subjects: readonly Subject[]): Subje
 function remember(store: Store, queue: Queue, subjects: readonly Subject[]): void {
   const known = knownOf(store, queue);
   for (const subject of subjects) known.add(subjectOf(subject));
+}
+
+const QUEUES_AT_ONCE = 100;
+
+/** Fills all queues from time to time, so that the first reviewer of a queue need not wait for that. */
+export function sweepQueues(host: Host, settings: SweepSettings): Sweep {
+  const task = async (isStopping: () => boolean): Promise<void> => {
+    for (let after: string | undefined = ""; after !== undefined && !isStopping(); ) {
+      const page = await host.store.queuesAfter(after, QUEUES_AT_ONCE);
+      for (const record of page) if (!isStopping()) await fillQueue(host, queueOf(record)).catch(settings.onError);
+      after = page.length < QUEUES_AT_ONCE ? undefined : page.at(-1)?.queueId;
+    }
+  };
+  return startSweep(settings, task, { delayed: true });
 }

@@ -7,10 +7,9 @@ import type { Host } from "../host.ts";
 import { identityOf, type RunIdentity } from "../runs/run-identity.ts";
 import { annotationMatches, fromMs, inSample } from "./decide/matches.ts";
 import { asksForAnnotations } from "./decide/rules.ts";
-import type { Subject } from "./item-record.ts";
-import { placeOf, type Queue, type QueueCursor } from "./queue-record.ts";
+import { placeOf, type Queue, type QueueCursor, type Subject } from "./queue-records.ts";
 
-/** A page of what the query of a queue finds after a cursor. */
+/** A page of the subjects that the query of a queue finds after a cursor. */
 export interface Found {
   readonly subjects: readonly Subject[];
   readonly cursor: QueueCursor;
@@ -20,65 +19,56 @@ export interface Found {
 export const PAGE_ROWS = 200;
 
 /**
- * Runs are found by when they ended, by the clock of the host that ended them and some time before that is written. Once
- * at the end, the query begins this much earlier the next time, so that what was late is found.
+ * Runs are found by the time of their end, which is set by the clock of their host some time before it is written. At its end the query steps
+ * back this far, so that late runs are found.
  */
 export const OVERLAP_MS = 60_000;
 
-/** What ended so long ago is not looked at again, however little has ended since: nothing is as late as that. */
+/** Runs that ended earlier are not read again: no run is as late as that. */
 const SETTLED_MS = 600_000;
 
 export function findSubjects(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
   if (!asksForAnnotations(query)) return findEnded(host, queue, query, cursor);
-  if (query.status === undefined) return findSaid(host, queue, query, cursor);
-  return findSaidOfEnded(host, queue, query, cursor);
+  if (query.status === undefined) return findAnnotated(host, queue, query, cursor);
+  return findAnnotatedAndEnded(host, queue, query, cursor);
 }
 
-/** Something is often said before a run has ended as the query asks: so runs are looked at once more when they have. */
-async function findSaidOfEnded(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
-  const said = await findSaid(host, queue, query, cursor);
-  // Written down together with the place: whatever ended before was in its last state when that was read.
+/** Runs are often annotated before they have the status of the query, so annotated runs are found again when they end. */
+async function findAnnotatedAndEnded(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
+  const annotated = await findAnnotated(host, queue, query, cursor);
+  // Stored together with the place: runs that ended earlier had their last status when the annotations were read.
   const ended = cursor.ended ?? { endedAtMs: host.nowMs() - SETTLED_MS, runId: "" };
-  if (!said.atEnd) return { ...said, cursor: { ended, ...said.cursor } };
+  if (!annotated.atEnd) return { ...annotated, cursor: { ended, ...annotated.cursor } };
   const since = await findEnded(host, queue, query, { ended });
-  const subjects = [...said.subjects];
+  const subjects = [...annotated.subjects];
   for (const subject of since.subjects) {
-    const [first] = await host.store.listAnnotations(placeOf(queue), { ...askedOf(query), runId: subject.runId });
+    const [first] = await host.store.listAnnotations(placeOf(queue), {
+      ...annotationQuery(query),
+      runId: subject.runId,
+    });
     if (first !== undefined) subjects.push({ ...subject, position: first.createdAtMs });
   }
-  return { subjects, cursor: { ...since.cursor, ...said.cursor }, atEnd: since.atEnd };
+  return { subjects, cursor: { ...since.cursor, ...annotated.cursor }, atEnd: since.atEnd };
 }
 
-/** The oldest annotation that would bring a run into the queue. */
-function askedOf(query: QueueQuery): AnnotationQuery {
+/** Finds the oldest annotation that brings a run into the queue. */
+function annotationQuery(query: QueueQuery): AnnotationQuery {
   const { flagged, label, ratingMax, nodeId } = query;
-  return {
-    limit: 1,
-    order: "oldest",
-    state: "live",
-    fromMs: fromMs(query),
-    ...(flagged ? { flag: "open" } : {}),
-    ...defined({ label, ratingMax, nodeId }),
-  };
+  const wanted = defined({ flag: flagged ? ("open" as const) : undefined, label, ratingMax, nodeId });
+  return { limit: 1, order: "oldest", state: "live", fromMs: fromMs(query), ...wanted };
 }
 
 async function findEnded(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
   const { workflowId, agentId, status, nodeId } = query;
   const after = cursor.ended ?? { endedAtMs: fromMs(query), runId: "" };
-  const rows = await host.store.endedRuns(
-    placeOf(queue),
-    defined({ after, limit: PAGE_ROWS, workflowId, agentId, status }),
-  );
+  const wanted = defined({ after, limit: PAGE_ROWS, workflowId, agentId, status });
+  const rows = await host.store.endedRuns(placeOf(queue), wanted);
   const subjects = rows
     .filter(({ runId }) => inSample(query, runId))
-    .map(({ runId, workflowId, agentId: first, endedAtMs }) => ({
-      runId,
-      ...defined({ nodeId }),
-      workflowId,
-      ...judgedAgent(agentId ?? first),
-      position: endedAtMs,
-    }));
-  // In the middle of what has ended, with nothing after it: that is the end, and what was late is looked for from there.
+    .map(({ runId, workflowId, agentId: first, endedAtMs }) =>
+      defined({ runId, nodeId, workflowId, agentId: agentId ?? first, position: endedAtMs }),
+    );
+  // Without further rows the query is at its end, and steps back from there for late runs.
   const last = rows.at(-1) ?? (after.runId === "" ? undefined : after);
   if (last === undefined) return { subjects, cursor, atEnd: true };
   if (rows.length === PAGE_ROWS) return { subjects, cursor: { ended: placeIn(last) }, atEnd: false };
@@ -90,7 +80,7 @@ function placeIn({ endedAtMs, runId }: { readonly endedAtMs: number; readonly ru
   return { endedAtMs, runId };
 }
 
-async function findSaid(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
+async function findAnnotated(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
   const { tenant, workspace } = placeOf(queue);
   const after = cursor.place ?? (await host.store.changePlaceAt(tenant, fromMs(query)));
   const rows = await host.store.annotationChanges(tenant, after, PAGE_ROWS);
@@ -101,7 +91,8 @@ async function findSaid(host: Host, queue: Queue, query: QueueQuery, cursor: Que
     if (!annotationMatches(query, annotation)) continue;
     const run = await runOf(annotation.runId);
     if (run === undefined || (query.status !== undefined && run.status !== query.status)) continue;
-    subjects.push({ ...subjectIn(run, query.nodeId, annotation.createdAtMs), ...judgedAgent(query.agentId) });
+    // Of a run with several agents, the agent of the query, else the first.
+    subjects.push({ ...subjectIn(run, query.nodeId, annotation.createdAtMs), ...defined({ agentId: query.agentId }) });
   }
   const place = rows.at(-1)?.place ?? after;
   return { subjects, cursor: { place }, atEnd: rows.length < PAGE_ROWS };
@@ -109,7 +100,7 @@ async function findSaid(host: Host, queue: Queue, query: QueueQuery, cursor: Que
 
 type JudgedRun = RunIdentity & { readonly status: RunStatus };
 
-/** Reads each run once, however many judgments are about it: it may be large. */
+/** Reads each run once for all judgments about it: it may be large. */
 function runsOnce(host: Host, queue: Queue): (runId: string) => Promise<JudgedRun | undefined> {
   const known = new Map<string, JudgedRun | undefined>();
   return async (runId) => {
@@ -122,22 +113,12 @@ function runsOnce(host: Host, queue: Queue): (runId: string) => Promise<JudgedRu
 }
 
 export function subjectIn(run: RunIdentity, nodeId: string | undefined, position: number): Subject {
+  const { runId, workflowId } = run;
   const [agentId] = agentsOfNode(run, nodeId);
-  return {
-    runId: run.runId,
-    ...defined({ nodeId }),
-    workflowId: run.workflowId,
-    ...judgedAgent(agentId),
-    position,
-  };
+  return defined({ runId, nodeId, workflowId, agentId, position });
 }
 
-/** Of a run with several agents, the agent that the query asks for, else the first. */
-function judgedAgent(agentId: string | undefined): Pick<Subject, "agentId"> {
-  return defined({ agentId });
-}
-
-/** Whether there is something to judge: a run whose workflow had no such node yet has not. */
+/** Whether the workflow of a run, as it was then, has a node. */
 export async function hasNode(host: Host, run: Pick<RunIdentity, "workflowHash">, nodeId: string): Promise<boolean> {
   return (await host.plans.byHash(run.workflowHash)).graph.node.has(nodeId);
 }

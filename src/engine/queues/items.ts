@@ -10,23 +10,30 @@ import type {
   QueueItemView,
 } from "../../protocol/queues/api.ts";
 import type { QueueItemRecord } from "../../store/port/judgments.ts";
-import { auditDraft, type Recorder, refused, visibleRun } from "../execute.ts";
+import { type ApiRequest, auditDraft, refused, visibleRun } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { identityOf, type RunIdentity } from "../runs/run-identity.ts";
+import { DEFAULT_LIMIT, pageOf, unknownCursor } from "../shared/page.ts";
 import { type Seat, seatIn, seatOf } from "./change-item.ts";
 import { invalid } from "./decide/rules.ts";
 import { fillQueue } from "./fill-queue.ts";
 import { hasNode, subjectIn } from "./find-subjects.ts";
-import { newItem, storedItem, subjectOf, visibleItem } from "./item-record.ts";
-import { placeOf, type Queue, requireOpenQueue, visibleQueue } from "./queue-record.ts";
+import {
+  newItem,
+  placeOf,
+  type Queue,
+  requireOpenQueue,
+  storedItem,
+  subjectOf,
+  visibleItem,
+  visibleQueue,
+} from "./queue-records.ts";
 import { itemView } from "./views.ts";
 
 export async function readItem(host: Host, caller: Caller, queueId: string, itemId: string): Promise<QueueItemView> {
   const seat = await seatOf(host, caller, queueId);
   return viewFor(host, seat, (await visibleItem(host, caller, queueId, itemId)).record);
 }
-
-const DEFAULT_LIMIT = 50;
 
 export async function listItems(
   host: Host,
@@ -41,15 +48,13 @@ export async function listItems(
     caller,
     defined({ queueId, limit: limit + 1, after, state, reviewer, reviewStatus: review }),
   );
-  const page = found.slice(0, limit);
-  const last = found.length > limit ? page.at(-1) : undefined;
-  const items = page.map((record) => viewFor(host, seat, record));
-  return { items, ...(last === undefined ? {} : { nextCursor: `${last.position}~${last.itemId}` }) };
+  const { page, next } = pageOf(found, limit, ({ position, itemId }) => `${position}~${itemId}`);
+  return { items: page.map((record) => viewFor(host, seat, record)), ...next };
 }
 
 function readCursor(cursor: string): { readonly position: number; readonly itemId: string } {
   const [position = "", itemId = ""] = cursor.split("~");
-  if (!/^\d{1,15}$/.test(position) || !isId(itemId)) throw invalid("cursor", "cursor is not one this host gave out");
+  if (!/^\d{1,15}$/.test(position) || !isId(itemId)) throw unknownCursor({ field: "cursor" });
   return { position: Number(position), itemId };
 }
 
@@ -57,16 +62,13 @@ function viewFor(host: Host, { queue, viewer }: Seat, record: QueueItemRecord): 
   return itemView(queue, storedItem(record), viewer, host.nowMs());
 }
 
-interface AddItems {
-  readonly caller: Caller;
+interface AddItems extends ApiRequest<AddItemsRequest, AddItemsResponse> {
   readonly queueId: string;
-  readonly request: AddItemsRequest;
-  readonly record: Recorder<AddItemsResponse>;
 }
 
 const ATTEMPTS = 20;
 
-/** All of them or none; what the queue has already is passed over. */
+/** Adds all of the items or none; those that the queue has already are skipped. */
 export async function addItems(host: Host, { caller, queueId, request, record }: AddItems): Promise<AddItemsResponse> {
   const seat = await seatOf(host, caller, queueId);
   const { queue } = seat;
@@ -103,7 +105,7 @@ interface LookUp {
   hasEvent(runId: string, eventId: string): Promise<boolean>;
 }
 
-/** Looks each run up once, and goes through its log once, however many items are about it. */
+/** Reads each run, and its log, once for all items about it. */
 function subjectsOf(host: Host, caller: Caller, items: AddItemsRequest["items"]): LookUp {
   const runs = new Map<string, Promise<RunIdentity>>();
   const events = new Map<string, Promise<ReadonlySet<string>>>();
@@ -140,11 +142,8 @@ async function itemFor(
   }
   if (eventId !== undefined) {
     if (nodeId !== undefined) throw invalid("eventId", "an item is about a node or about an event, not both");
-    if (!(await lookUp.hasEvent(runId, eventId))) {
-      throw invalid("eventId", `${eventId} is no event of run ${runId}`);
-    }
+    if (!(await lookUp.hasEvent(runId, eventId))) throw invalid("eventId", `${eventId} is no event of run ${runId}`);
   }
-  const about = defined({ eventId });
-  const subject = { ...subjectIn(run, nodeId, host.nowMs()), ...about, addedBy: lookUp.by };
+  const subject = { ...subjectIn(run, nodeId, host.nowMs()), ...defined({ eventId }), addedBy: lookUp.by };
   return newItem(host, queue, subject);
 }

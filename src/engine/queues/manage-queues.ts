@@ -1,7 +1,6 @@
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { isId } from "../../protocol/id.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
+import { type Caller, visibilityOf } from "../../protocol/identity/identity.ts";
 import type {
   CreateQueueRequest,
   QueueListQuery,
@@ -12,10 +11,11 @@ import type {
 } from "../../protocol/queues/api.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
-import { unknownWorkflow } from "../workflows/unknown-workflow.ts";
+import { DEFAULT_LIMIT, pageOf, requireCursor } from "../shared/page.ts";
+import { unknownWorkflow } from "../workflows/plans.ts";
 import { changedRules, invalid, newRules } from "./decide/rules.ts";
 import { fillQueue } from "./fill-queue.ts";
-import { bodyOf, nextRecord, type Queue, type QueueBody, queueOf, visibleQueue } from "./queue-record.ts";
+import { bodyOf, nextRecord, type Queue, type QueueBody, queueOf, visibleQueue } from "./queue-records.ts";
 import { queueInfo, queueView } from "./views.ts";
 
 export async function createQueue(
@@ -26,13 +26,12 @@ export async function createQueue(
 ): Promise<QueueView> {
   const rules = cleaned(host, newRules(request));
   await checkWorkflow(host, caller, rules.query);
-  const { tenant, workspace, principal } = caller;
+  const { principal } = caller;
   const body: QueueBody = { createdBy: principal, state: "open", rulesRevision: 1, rules, cursor: {} };
   const atMs = host.nowMs();
   const queue = queueOf({
     queueId: host.newId("que"),
-    tenant,
-    ...defined({ workspace }),
+    ...visibilityOf(caller),
     name: rules.name,
     revision: 1,
     createdAtMs: atMs,
@@ -48,7 +47,7 @@ export async function createQueue(
 
 const ATTEMPTS = 20;
 
-/** Changes rules, closes or reopens; items that are there stay as they are. A new query is asked from its beginning. */
+/** Changes the rules of a queue, closes or reopens it. Existing items stay as they are. A new query starts from its beginning. */
 export async function updateQueue(
   host: Host,
   caller: Caller,
@@ -77,7 +76,7 @@ export async function updateQueue(
   throw new AppError("queue_conflict", { id: queueId });
 }
 
-/** A queue of a workflow that does not exist would stay empty. Runs of a tape, or of a workflow since removed, are enough. */
+/** Refuses a query for a workflow that is neither registered nor has runs: the queue would stay empty. */
 async function checkWorkflow(host: Host, caller: Caller, query: QueueRules["query"]): Promise<void> {
   const workflowId = query?.workflowId;
   if (workflowId === undefined || (await host.plans.current(caller.tenant, workflowId))) return;
@@ -107,10 +106,7 @@ async function write(
   return false;
 }
 
-/**
- * What is looked up by every letter of it is refused where it looks like a secret, and not scrubbed: a label would be changed on every
- * annotation, and never be the one that was asked for; people would not be found, nor runs.
- */
+/** Texts that are compared exactly (labels, principals, ids) are refused where they look like secrets: scrubbed, they would not match any more. */
 function cleaned({ scrubber: { scrubText } }: Host, rules: QueueRules): QueueRules {
   const { judgment, assign, adjudicators, query, description } = rules;
   const lookedUp = {
@@ -123,31 +119,22 @@ function cleaned({ scrubber: { scrubText } }: Host, rules: QueueRules): QueueRul
     if (texts.every((text) => typeof text !== "string" || scrubText(text) === text)) continue;
     throw invalid(field, `${field} holds something that looks like a secret`);
   }
-  return {
-    ...rules,
-    name: scrubText(rules.name),
-    ...(description === undefined ? {} : { description: scrubText(description) }),
-  };
+  const name = scrubText(rules.name);
+  return { ...rules, name, ...(description === undefined ? {} : { description: scrubText(description) }) };
 }
-
-const DEFAULT_LIMIT = 50;
 
 export async function listQueues(
   { store }: Host,
   caller: Caller,
   { limit = DEFAULT_LIMIT, cursor }: QueueListQuery,
 ): Promise<QueuePage> {
-  if (cursor !== undefined && !(cursor.startsWith("que-") && isId(cursor))) {
-    throw invalid("cursor", "cursor is not one this host gave out");
-  }
+  requireCursor(cursor, "que", { field: "cursor" });
   const found = await store.listQueues(caller, defined({ limit: limit + 1, before: cursor }));
-  const page = found.slice(0, limit);
-  const last = found.length > limit ? page.at(-1) : undefined;
-  const queues = page.map((record) => queueInfo(queueOf(record)));
-  return { queues, ...(last === undefined ? {} : { nextCursor: last.queueId }) };
+  const { page, next } = pageOf(found, limit, ({ queueId }) => queueId);
+  return { queues: page.map((record) => queueInfo(queueOf(record))), ...next };
 }
 
-/** With what the query has found since. */
+/** Fills the queue and returns it. */
 export async function readQueue(host: Host, caller: Caller, queueId: string): Promise<QueueView> {
   const { queue, more } = await fillQueue(host, await visibleQueue(host, caller, queueId));
   return viewOf(host, queue, more);

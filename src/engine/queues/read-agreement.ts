@@ -9,16 +9,15 @@ import { isMadeHere } from "../judgments/may-replace.ts";
 import { pauses } from "../worker/pauses.ts";
 import { type Judged, judgmentsOf, type QueueItem } from "./decide/item.ts";
 import { QueueTally, type Vote } from "./decide/queue-agreement.ts";
-import { storedItem } from "./item-record.ts";
-import { visibleQueue } from "./queue-record.ts";
+import { storedItem, visibleQueue } from "./queue-records.ts";
 import { showsOthers } from "./views.ts";
 
 const PAGE = 500;
 
-/** More than this is not looked at in one request; the answer says so. */
+/** Items that one request reads; the response says whether there are more. */
 const ITEMS_MAX = 50_000;
 
-/** Of the judgments of the current rounds that still stand: what was retracted or replaced elsewhere counts no more. */
+/** The agreement of the current rounds' judgments. Judgments that were retracted or replaced do not count. */
 export async function readAgreement(
   host: Host,
   caller: Caller,
@@ -37,11 +36,11 @@ export async function readAgreement(
   const pause = pauses();
   let page = await pages.next();
   for (; !page.done; page = await pages.next()) {
-    const standing = await standingIn(host, caller, page.value);
+    const live = await liveIn(host, caller, page.value);
     for (const item of page.value) {
       count(settled, item);
       const judged = judgmentsOf(item);
-      const left = judged.filter((one) => standing.has(one.annotationIds[0] ?? ""));
+      const left = judged.filter((one) => live.has(one.annotationIds[0] ?? ""));
       withdrawn += judged.length - left.length;
       revised += left.filter((one) => one.revised).length;
       if (left.length > 0) items += 1;
@@ -71,10 +70,7 @@ export async function readAgreement(
   };
 }
 
-/**
- * Figures show the judgments where there are few: those that are kept from the caller count for the caller later. Returns whether these were all
- * items.
- */
+/** The judged items that the caller may see: figures about few items would reveal hidden judgments. Returns whether these were all items. */
 async function* judgedItems(
   { store }: Host,
   caller: Caller,
@@ -96,18 +92,18 @@ async function* judgedItems(
   return false;
 }
 
-async function standingIn({ store }: Host, { tenant }: Caller, items: readonly QueueItem[]): Promise<Set<string>> {
+async function liveIn({ store }: Host, { tenant }: Caller, items: readonly QueueItem[]): Promise<Set<string>> {
   const ids = items.flatMap((item) => judgmentsOf(item).flatMap(({ annotationIds }) => annotationIds.slice(0, 1)));
-  const standing = new Set<string>();
+  const live = new Set<string>();
   for (let i = 0; i < ids.length; i += PAGE) {
     for (const record of await store.annotationsById(tenant, ids.slice(i, i + PAGE))) {
-      if (record.state === "live" && isMadeHere(record)) standing.add(record.annotationId);
+      if (record.state === "live" && isMadeHere(record)) live.add(record.annotationId);
     }
   }
-  return standing;
+  return live;
 }
 
-/** Items that need one reviewer only have nobody to disagree with. */
+/** Counts the outcome of an item. Items for a single reviewer have no agreement. */
 function count(settled: { agreed: number; disputed: number; adjudicated: number }, item: QueueItem): void {
   if (item.required < 2) return;
   if (item.state === "disputed") settled.disputed += 1;

@@ -1,21 +1,14 @@
 import { defined } from "../../protocol/defined.ts";
+import { isoOf } from "../../protocol/instant.ts";
 import type { QueueInfo, QueueItemState, QueueItemView, QueueView } from "../../protocol/queues/api.ts";
 import type { ReviewerProgress } from "../../store/port/judgments.ts";
 import { type FinalJudgment, isHeld, isJudged, judgmentsOf, type QueueItem, type Review } from "./decide/item.ts";
-import type { StoredItem } from "./item-record.ts";
-import type { Queue } from "./queue-record.ts";
+import type { Queue, StoredItem } from "./queue-records.ts";
 
 export function queueInfo({ record, state, rulesRevision, createdBy, rules }: Queue): QueueInfo {
   const { queueId, workspace, createdAtMs } = record;
-  return {
-    queueId,
-    ...defined({ workspace }),
-    state,
-    revision: rulesRevision,
-    createdAt: iso(createdAtMs),
-    createdBy,
-    ...rules,
-  };
+  const info = { queueId, workspace, state, revision: rulesRevision, createdAt: isoOf(createdAtMs), createdBy };
+  return { ...defined(info), ...rules };
 }
 
 interface QueueFigures {
@@ -30,10 +23,10 @@ export function queueView(queue: Queue, { counts, reviewers, filling }: QueueFig
   return { ...queueInfo(queue), items, reviewers: [...reviewers], filling };
 }
 
-/** Whoever looks at an item. */
+/** The reader of an item. */
 export interface Viewer {
   readonly principal: string;
-  /** Manages the queue and is no reviewer of it, so that nothing needs to be kept from them. */
+  /** Whether the reader manages the queue without reviewing in it, and so may see all judgments. */
   readonly oversees: boolean;
 }
 
@@ -56,7 +49,7 @@ export function itemView({ rules }: Queue, stored: StoredItem, viewer: Viewer, n
     judged: judgmentsOf(item).length,
     leased: item.reviews.filter((review) => isHeld(review, nowMs)).length,
     ...defined({ addedBy }),
-    createdAt: iso(createdAtMs),
+    createdAt: isoOf(createdAtMs),
     mine: mine === undefined ? null : myReview(mine),
     judgments: shown ? judgments(item) : null,
     skips: shown ? skips(item) : null,
@@ -64,7 +57,7 @@ export function itemView({ rules }: Queue, stored: StoredItem, viewer: Viewer, n
   };
 }
 
-/** What others said is kept from those who may still come to judge; once an item needs no more, from nobody. */
+/** Whether a reader sees the judgments of others: in a blind queue only after judging, or once the item needs no more judgments. */
 export function showsOthers(item: QueueItem, blind: boolean, principal: string): boolean {
   if (!blind || item.state !== "open") return true;
   return item.reviews.some((review) => review.reviewer === principal && isJudged(review));
@@ -75,7 +68,7 @@ function judgments(item: QueueItem): NonNullable<QueueItemView["judgments"]> {
     reviewer,
     kind,
     value,
-    at: iso(atMs),
+    at: isoOf(atMs),
     annotationIds: [...annotationIds],
     ...(revised && { revised }),
   }));
@@ -83,27 +76,17 @@ function judgments(item: QueueItem): NonNullable<QueueItemView["judgments"]> {
 
 function skips({ reviews }: QueueItem): NonNullable<QueueItemView["skips"]> {
   return reviews.flatMap((review) =>
-    review.status === "skipped" ? [{ reviewer: review.reviewer, reason: review.reason, at: iso(review.atMs) }] : [],
+    review.status === "skipped" ? [{ reviewer: review.reviewer, reason: review.reason, at: isoOf(review.atMs) }] : [],
   );
 }
 
 function myReview(review: Review): NonNullable<QueueItemView["mine"]> {
   const { status, atMs } = review;
-  const common = { status, at: iso(atMs) };
-  if (review.status === "leased") return { ...common, until: iso(review.untilMs) };
+  const common = { status, at: isoOf(atMs) };
+  if (review.status === "leased") return { ...common, until: isoOf(review.untilMs) };
   return review.status === "judged" ? { ...common, value: review.value } : { ...common, reason: review.reason };
 }
 
 function finalView({ value, how, atMs, by, annotationIds }: FinalJudgment): NonNullable<QueueItemView["final"]> {
-  return {
-    value,
-    how,
-    at: iso(atMs),
-    ...defined({ by }),
-    ...(annotationIds === undefined ? {} : { annotationIds: [...annotationIds] }),
-  };
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
+  return defined({ value, how, at: isoOf(atMs), by, annotationIds: annotationIds && [...annotationIds] });
 }

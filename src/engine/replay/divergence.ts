@@ -2,15 +2,15 @@ import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { type EventDraft, endsRun, type RunEvent } from "../../protocol/events.ts";
 import type { DivergenceKind } from "../../protocol/runs/events.ts";
 
-/** Members of an error that are written for people. What a node came to is its code, and whether another attempt may help. */
+/** Members of an error that are texts for people, as opposed to its code and whether it is retryable. */
 const TEXTS: ReadonlySet<string> = new Set(["message", "details"]);
 const ERROR_FIELDS: ReadonlySet<string> = new Set(["error", "lastError"]);
 
 /**
- * The failure as it was recorded, where the replay comes to the same one: texts may change between versions of the host, and a run of
- * an earlier version has not gone another way because of that. Everything else is given back as it is.
+ * The recorded failure where the replay comes to the same one: error texts may change between versions of the host, which is no divergence.
+ * Other events are returned as they are.
  */
-export function inRecordedWords(original: RunEvent, again: EventDraft): EventDraft {
+export function withRecordedTexts(original: RunEvent, again: EventDraft): EventDraft {
   if (original.type !== again.type || original.nodeId !== again.nodeId) return again;
   const [recorded, come] = [withoutTexts(original.payload), withoutTexts(again.payload)];
   if (recorded === undefined || come === undefined || canonicalJson(recorded) !== canonicalJson(come)) return again;
@@ -18,7 +18,7 @@ export function inRecordedWords(original: RunEvent, again: EventDraft): EventDra
   return { ...draft, payload: original.payload, ...(original.sealed && { sealed: original.sealed }) } as EventDraft;
 }
 
-/** Undefined for what is no failure. */
+/** A payload without the texts of its error; undefined for events without an error. */
 function withoutTexts(payload: object): object | undefined {
   if (!Object.keys(payload).some((name) => ERROR_FIELDS.has(name))) return undefined;
   const members = Object.entries(payload);
@@ -30,7 +30,7 @@ function bare(error: unknown): unknown {
   return Object.fromEntries(Object.entries(error).filter(([name]) => !TEXTS.has(name)));
 }
 
-/** How what a replay comes to differs from what is recorded at the same place; undefined when it does not. */
+/** How an event of a replay differs from the recorded one at its place; undefined where it does not. */
 export function divergenceOf(original: RunEvent, again: EventDraft): DivergenceKind | undefined {
   if (original.type !== again.type) {
     if (endsRun(original.type)) return "extra";

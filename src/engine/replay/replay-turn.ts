@@ -16,13 +16,13 @@ import { roomOf } from "../worker/run-room.ts";
 import type { Turn } from "../worker/turn.ts";
 import { LargeTurn, type Suspending, TurnBase } from "../worker/turn-base.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
-import { divergenceOf, inRecordedWords } from "./divergence.ts";
+import { divergenceOf, withRecordedTexts } from "./divergence.ts";
 import { SourceRecord } from "./source-record.ts";
 import { StepBatches } from "./step-batches.ts";
 
 /**
- * Executes a replay from where it is to its end, in one go: it waits for nobody, so there is nothing to come back for.
- * Pure nodes are computed again; whatever came from outside is taken from the log of the source.
+ * Executes a replay to its end in one turn: a replay never waits. Pure nodes are computed again; events from outside are taken from the log of
+ * the source.
  */
 export async function replayTurn(host: Host, plan: Plan, before: Run, smallOnly = false): Promise<Turn> {
   const from = before.forkedFrom;
@@ -42,8 +42,8 @@ export async function replayTurn(host: Host, plan: Plan, before: Run, smallOnly 
 }
 
 /**
- * The replay without the cancellation of its source, where that leads to an effect which the source never reached: a
- * cancellation is no outcome of an effect, so the replay fails there. Any other cancellation is repeated.
+ * The replay without the cancellation of its source, where it reaches an effect that the source never reached: a cancellation is no outcome of
+ * an effect, so the replay fails there. Other cancellations are repeated.
  */
 async function beyondCancellation(turn: ReplayTurn): Promise<ReplayTurn | undefined> {
   if (!turn.leaveOutCancellation()) return undefined;
@@ -51,7 +51,7 @@ async function beyondCancellation(turn: ReplayTurn): Promise<ReplayTurn | undefi
   return turn.missedNewEffect ? turn : undefined;
 }
 
-/** So many steps, and then whatever else this process does has its turn. */
+/** Steps between two pauses. */
 const STEPS_AT_ONCE = 200;
 
 class ReplayTurn extends TurnBase {
@@ -62,9 +62,9 @@ class ReplayTurn extends TurnBase {
   /** The event of the source that is next while the replay keeps step with it. */
   #next: number;
   #inStep = true;
-  /** What events of the source are called here: those that refer to them are told again too. */
+  /** Ids of repeated events, by their ids in the source: later events refer to them. */
   readonly #names = new Map<string, string>();
-  /** Steps that were found together and are still to be taken, one in each piece: each may take long. */
+  /** Steps that were decided together and are not taken yet; each is a piece of its own, because it may take long. */
   #ahead: Step[] = [];
   #diverged = false;
   /** Where the replay stops following its source, when it leaves out the cancellation. */
@@ -93,7 +93,7 @@ class ReplayTurn extends TurnBase {
     return this.plan.graph.order.some((node) => this.isEffect(node) && !this.#source.hasReached(node.id));
   }
 
-  /** The event of the source that the replay has to repeat or come to next. */
+  /** The next event of the source, to be repeated or computed. */
   get #original(): RunEvent | undefined {
     if (this.#until < Number.POSITIVE_INFINITY) {
       while (this.#source.events[this.#next]?.type === "assay.cancel.requested") this.#next += 1;
@@ -103,7 +103,7 @@ class ReplayTurn extends TurnBase {
 
   async go(): Promise<void> {
     if (!isTerminal(this.run.status) && this.#source.events.length < this.#from.sourceVersion) {
-      this.emit(failRun(this.run, missing(`Run ${this.#from.runId} is gone, and its record with it.`)));
+      this.emit(failRun(this.run, missing(`Run ${this.#from.runId} was deleted.`)));
     }
     for (let steps = 1; !isTerminal(this.run.status); steps++) {
       const { length } = this.events;
@@ -126,7 +126,7 @@ class ReplayTurn extends TurnBase {
     while (!this.#pieces.take(() => ahead.next().done)) if (this.#pieces.needPause) await this.#pieces.pause();
   }
 
-  /** Does what the source did here: repeats what came from outside, and comes to the rest again. */
+  /** Follows one event of the source: repeats events from outside, and computes the others. */
   #follow(original: RunEvent): void {
     if (this.#source.isRecorded(this.#next)) {
       this.#steps.nextTurn();
@@ -141,7 +141,7 @@ class ReplayTurn extends TurnBase {
       return;
     }
     const step = this.#steps.take(this.run, original);
-    // A fork may cut between the last node and the end that came of it.
+    // A fork may begin between the last node and the end of the run.
     if (original.type === "run.failed" && this.events.length === 0) this.#again(this.#next);
     else if (step !== undefined) this.act(step);
     else this.#goOn();
@@ -153,11 +153,11 @@ class ReplayTurn extends TurnBase {
     else if (this.isEffect(node) || this.#source.isMidway(this.#next)) this.#again(this.#next);
     else if (status === "sleeping") this.wake(node, "assay.timer.fired");
     else if (status === "resumed") this.wake(node, "assay.resume.taken");
-    // It was cut in the middle of what it came to in one go.
+    // The fork began in the middle of the events of one execution.
     else this.#again(this.#next);
   }
 
-  /** One step that nothing in the source leads to: it had not come so far, or the replay has gone another way. */
+  /** Takes one step beyond the log of the source, or after a divergence. */
   #goOn(): void {
     const { status, pause, cancel } = this.run;
     if (status === "cancelling") this.emit(endCancelled(this.run, cancel ?? { by: "unknown" }));
@@ -189,7 +189,7 @@ class ReplayTurn extends TurnBase {
     return true;
   }
 
-  /** An effect is never repeated: what it came to is told, or the replay ends. */
+  /** An effect is never repeated: its recorded outcome is repeated, or the replay ends. */
   #recall(node: WorkflowNode, attempt: number): void {
     const visit = visitOf(this.run, node.id);
     const outcome = this.#source.outcome(node.id, visit, attempt);
@@ -202,7 +202,7 @@ class ReplayTurn extends TurnBase {
     if (indices.length === 0) this.#missing(node, what);
   }
 
-  /** Whatever the workflow does about failures, this is none of its own. */
+  /** Ends the replay at a missing record. The workflow does not handle this failure, which is not its own. */
   #missing({ id: nodeId }: WorkflowNode, what: keyof typeof MISSING): void {
     if (what === "outcome") this.#missedNewEffect = !this.#source.hasReached(nodeId);
     const error = missing(`Run ${this.#from.runId} has ${MISSING[what]} node ${nodeId} here.`);
@@ -211,12 +211,12 @@ class ReplayTurn extends TurnBase {
     this.emit(failRun(this.run, error, nodeId));
   }
 
-  /** The decision behind a dispatch may be in the part of the log that was copied, which has no names here. */
+  /** The id of a cause in this replay. The decision of a dispatch may be in the copied part of the log, which has no names here. */
   #causeHere(index: number, causationId: string): string | undefined {
     return this.#source.beginsDispatch(index) ? this.run.orchestrator?.eventId : this.#names.get(causationId);
   }
 
-  /** Tells an event of the source again, word for word. */
+  /** Repeats an event of the source with its payload. */
   #again(index: number): void {
     if (isTerminal(this.run.status)) return;
     const { type, payload, sealed, nodeId, causationId, eventId } = this.#source.events[index] as RunEvent;
@@ -224,14 +224,14 @@ class ReplayTurn extends TurnBase {
     const name = this.host.newId("evt");
     this.#names.set(eventId, name);
     const draft = defined({ type, payload, eventId: name, causationId: cause, nodeId, sealed }) as EventDraft;
-    this.#source.tell(index);
+    this.#source.markRepeated(index);
     this.append(draft, new Date(this.host.nowMs()).toISOString());
     const node = nodeId === undefined ? undefined : this.plan.graph.node.get(nodeId);
     if (node !== undefined && (type === "node.completed" || type === "node.failed")) this.endIfUnhandled(node);
   }
 
   protected override launch(): void {
-    // Its outcome is in the record.
+    // The outcome is in the log of the source.
   }
 
   protected override suspend(node: WorkflowNode, { key }: Suspending): void {
@@ -254,10 +254,10 @@ class ReplayTurn extends TurnBase {
     this.settle(node, { type: "completed", outputs: { childRunId: started.payload.childRunId } }, []);
   }
 
-  /** Why the host would not let the node ask, or dispatch, at this place: it is not asked a second time. */
+  /** The recorded refusal of the node's interrupt or dispatch at this place. */
   #refusedHere({ id }: WorkflowNode): RunError | undefined {
     const refusal = this.#original !== undefined ? this.#source.refusal(this.#next, id) : undefined;
-    for (const index of refusal?.said ?? []) this.#again(index);
+    for (const index of refusal?.before ?? []) this.#again(index);
     return refusal?.error;
   }
 
@@ -271,27 +271,27 @@ class ReplayTurn extends TurnBase {
     return (changeId) => source.pinOf(changeId);
   }
 
-  protected override append(come: EventDraft, timestamp: string): void {
+  protected override append(computed: EventDraft, timestamp: string): void {
     const original = this.#original;
-    const draft = original === undefined ? come : inRecordedWords(original, come);
+    const draft = original === undefined ? computed : withRecordedTexts(original, computed);
     const kind = original === undefined ? undefined : divergenceOf(original, draft);
     if (original === undefined || kind === undefined) {
       this.#step(original);
       super.append(draft, timestamp);
       return;
     }
-    const news = this.#diverged ? [] : [divergedAt(this.#from.runId, this.run.version, original, kind, draft)];
+    const report = this.#diverged ? [] : [divergedAt(this.#from.runId, this.run.version, original, kind, draft)];
     this.#diverged = true;
     if (kind === "output") this.#step(original);
     else this.#inStep = false;
-    // Nothing comes after the end of a run.
-    const order = endsRun(draft.type) ? [...news, draft] : [draft, ...news];
+    // The end of a run is its last event.
+    const order = endsRun(draft.type) ? [...report, draft] : [draft, ...report];
     for (const one of order) super.append(one, timestamp);
   }
 
   #step(original: RunEvent | undefined): void {
     if (original === undefined) return;
-    this.#source.tell(this.#next);
+    this.#source.markRepeated(this.#next);
     this.#next += 1;
   }
 }
@@ -304,7 +304,7 @@ const MISSING = {
 } as const;
 
 function missing(what: string): RunError {
-  const message = `${what} A replay neither repeats an effect nor asks anybody again.`;
+  const message = `${what} A replay neither repeats an effect nor asks a person again.`;
   return { code: "replay_source_missing", message, retryable: false };
 }
 

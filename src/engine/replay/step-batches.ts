@@ -4,17 +4,14 @@ import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import { frontier, nextSteps, type Step, stepOf } from "../runs/decide/next-step.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
 
-/**
- * The steps of a run in the order that its source took them. A turn decides on several at once and then takes all of
- * them, so what one of them makes possible comes after the others.
- */
+/** The steps of a run in the order of its source. A turn decides on several steps at once and takes all of them before their followers. */
 export class StepBatches {
   readonly #plan: Plan;
   #among: readonly WorkflowNode[];
-  /** What was decided on together, and what of it is left. */
+  /** The steps that were decided on together, and those that are left. */
   #batch: readonly Step[] = [];
   #left: Step[] = [];
-  /** A fork may begin in the middle of a batch that was decided on before. */
+  /** Whether the fork may have begun in the middle of a batch. */
   #inMidst = true;
 
   constructor(plan: Plan) {
@@ -22,14 +19,14 @@ export class StepBatches {
     this.#among = plan.graph.order;
   }
 
-  /** Something else happens in between: the next steps are those of another turn. */
+  /** Drops the batch: the next steps are of another turn. */
   interrupt(): void {
     this.#left = [];
     this.#batch = [];
     this.#among = this.#plan.graph.order;
   }
 
-  /** The same, brought about from outside: whatever was decided on before has been taken. */
+  /** The same after an event from outside: all steps of the batch before have been taken. */
   nextTurn(): void {
     this.interrupt();
     this.#inMidst = false;
@@ -40,12 +37,12 @@ export class StepBatches {
     return this.#left.length === 0;
   }
 
-  /** The step that led to this event, if this run may take it. */
+  /** The step that led to an event, if this run may take it. */
   take(run: Run, original: RunEvent): Step | undefined {
     if (this.#left.length === 0) this.#decide(run);
     const step = this.#takeLeft(original);
     if (step !== undefined || !this.#inMidst) return step;
-    // What is left may be of the batch that was under way, or too much: the source had decided on less.
+    // The remaining steps may be of the interrupted batch, or too many: the source decided on fewer.
     this.interrupt();
     const leftOver = this.#leftOver(run, original);
     if (leftOver !== undefined) return leftOver;
@@ -74,7 +71,7 @@ export class StepBatches {
   }
 }
 
-/** What the start of a node can come to first. */
+/** The possible first events of a node. */
 const BEGINS: ReadonlySet<RunEvent["type"]> = new Set<RunEvent["type"]>([
   ...(["node.started", "node.failed", "cap.breached", "model.capability.insufficient"] as const),
 ]);

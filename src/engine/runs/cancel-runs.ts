@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type {
   BulkCancelRequest,
@@ -32,7 +32,7 @@ const CANCELLABLE = RUN_STATUSES.filter((status) => !isTerminal(status) && statu
 export async function cancelRuns(host: Host, caller: Caller, request: CancelRunsRequest): Promise<CancelRunsResponse> {
   const { runId, workflowId, reason } = request;
   if ((runId === undefined) === (workflowId === undefined)) {
-    throw new AppError("validation_error", { problem: "the body needs exactly one of runId and workflowId" });
+    throw validationError("the body needs exactly one of runId and workflowId");
   }
   const work = new Cancelling(host, caller, defined({ reason }));
   if (runId !== undefined) await cancelFamily(host, caller, runId, work);
@@ -46,7 +46,7 @@ async function cancelFamily(host: Host, caller: Caller, rootRunId: string, work:
   const root = await visibleRun(host, caller, rootRunId);
   if (root.parent !== undefined) {
     const problem = `run ${rootRunId} is below run ${root.parent.rootRunId}: name that one, or cancel this one by itself`;
-    throw new AppError("validation_error", { problem, rootRunId: root.parent.rootRunId });
+    throw validationError(problem, { rootRunId: root.parent.rootRunId });
   }
   const atMs = host.nowMs();
   const closed = await host.store.commit({

@@ -1,5 +1,5 @@
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { Caller, Owner } from "../../protocol/identity/identity.ts";
 import type { CreateRunRequest, CreateRunResponse } from "../../protocol/runs/api.ts";
 import { MOCK_PROVIDERS, mockProviderProblem } from "../../protocol/runs/mock-provider.ts";
@@ -13,11 +13,10 @@ import { checked } from "../schemas/schema-checks.ts";
 import { hideSecrets, requireFewSecrets } from "../secrets/hide-secrets.ts";
 import { isTurnSpent, ownTurn } from "../worker/pauses.ts";
 import { checkAgents } from "../workflows/check-agents.ts";
-import { checkInputNames } from "../workflows/decide/input-names.ts";
 import { isStartable, type Plan } from "../workflows/decide/plan.ts";
-import { unknownWorkflow } from "../workflows/unknown-workflow.ts";
+import { unknownWorkflow } from "../workflows/plans.ts";
 import { creationLimits } from "./creation-limits.ts";
-import { startRun } from "./decide/start-run.ts";
+import { checkInputNames, startRun } from "./decide/start-run.ts";
 import { handOver } from "./hand-over.ts";
 import { sealedTrace } from "./run-trace.ts";
 import { stamp } from "./stamp.ts";
@@ -93,23 +92,17 @@ export async function beginRun(
 
 async function planFor(host: Host, caller: Caller, request: CreateRunRequest) {
   const { workflowId } = request;
-  if (workflowId === undefined) {
-    throw new AppError("validation_error", {
-      problem: "workflowId is required; GET /v1/workflows lists the workflows",
-    });
-  }
+  if (workflowId === undefined) throw validationError("workflowId is required; GET /v1/workflows lists the workflows");
   const plan = await host.plans.current(caller.tenant, workflowId);
   if (!plan) throw await unknownWorkflow(host, caller, workflowId);
-  if (!isStartable(plan)) {
-    throw new AppError("validation_error", { problem: `workflow "${workflowId}" is not active`, workflowId });
-  }
+  if (!isStartable(plan)) throw validationError(`workflow "${workflowId}" is not active`, { workflowId });
   return plan;
 }
 
 /** Scopes of different workspaces do not conflict: a caller cannot see the runs of another workspace. */
 function dedupScopeOf({ workspace }: Caller, { scopeId }: CreateRunRequest): string {
   if (scopeId !== undefined) return JSON.stringify([workspace ?? null, scopeId]);
-  throw new AppError("validation_error", { problem: "X-Dedup: enforce needs a scopeId in the body" });
+  throw validationError("X-Dedup: enforce needs a scopeId in the body");
 }
 
 export function ownerOf({ tenant, workspace, principal }: Caller): Owner {

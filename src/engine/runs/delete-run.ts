@@ -2,8 +2,9 @@ import type { AuditDraft } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { DeleteRunResponse } from "../../protocol/runs/api.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import type { Deletion, Tombstone } from "../../store/port/judgments.ts";
-import type { Unit } from "../../store/port/store.ts";
+import type { Store, Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { type Sweep, type SweepSettings, startSweep } from "../shared/sweep.ts";
@@ -183,4 +184,13 @@ async function expire({ store, nowMs }: Pick<Host, "store" | "nowMs">, tenant: s
     gone += runs.length;
   }
   return gone;
+}
+
+/** Throws `not_found` for a run that is being deleted. It is called after the judgments of the run were read: they may have been deleted in part. */
+export async function requireKept(
+  store: Pick<Store, "readTombstone">,
+  { runId, owner: { tenant } }: Pick<Run, "runId" | "owner">,
+): Promise<void> {
+  const tombstone = await store.readTombstone({ tenant }, runId);
+  if (tombstone !== undefined) throw new AppError("not_found", { what: "run", runId });
 }

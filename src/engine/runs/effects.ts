@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { AppError } from "../../protocol/errors.ts";
 import type { RunError } from "../../protocol/events.ts";
+import { perObject } from "../../protocol/per-object.ts";
 import { isReplay } from "../../protocol/runs/forked-from.ts";
 import type { EffectRecord, Store } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
@@ -61,13 +62,7 @@ export async function withEffect<T>(
   return mine;
 }
 
-const UNDER_WAY = new WeakMap<Store, Map<string, Promise<EffectResult<unknown>>>>();
-
-function underWayIn(store: Store): Map<string, Promise<EffectResult<unknown>>> {
-  const found = UNDER_WAY.get(store) ?? new Map<string, Promise<EffectResult<unknown>>>();
-  UNDER_WAY.set(store, found);
-  return found;
-}
+const underWayIn = perObject((_store: Store) => new Map<string, Promise<EffectResult<unknown>>>());
 
 async function claimAndFire<T>(
   host: Pick<Host, "store" | "nowMs" | "effects">,

@@ -1,5 +1,5 @@
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { RunEvent } from "../../protocol/events.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { ForkRunFurtherRequest, ForkRunResponse, RunOptionsOverlay } from "../../protocol/runs/fork-api.ts";
@@ -8,13 +8,13 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { secretsOf } from "../../protocol/runs/snapshot.ts";
 import type { Trace } from "../../protocol/runs/trace.ts";
+import { isRecorded } from "../../protocol/tapes/api.ts";
 import type { Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "../execute.ts";
 import { isHostOnly } from "../families/child-runs.ts";
 import type { Host } from "../host.ts";
 import { checked } from "../schemas/schema-checks.ts";
 import { hideSecrets, requireFewSecrets } from "../secrets/hide-secrets.ts";
-import { refuseRecorded } from "../tapes/read-only.ts";
 import { roomOf } from "../worker/run-room.ts";
 import { isStartable, type Plan } from "../workflows/decide/plan.ts";
 import { PlanFacts, type PlanFactsHost } from "../workflows/plan-facts.ts";
@@ -39,7 +39,9 @@ interface ForkRun {
 export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResponse> {
   const { caller, runId: sourceRunId, request } = command;
   const source = await sourceOf(host, command);
-  refuseRecorded(source);
+  if (isRecorded(source)) {
+    throw new AppError("run_read_only", { runId: sourceRunId, problem: "it cannot be forked or replayed" });
+  }
   const fromSeq = checkedPoint(request, source);
   await checkMotive(host, command);
   const history = await historyOf(host, caller, source, fromSeq);
@@ -86,7 +88,7 @@ function expired(sourceRunId: string, fromSeq: number): AppError {
 
 function checkedPoint({ mode, fromSeq, runOptionsOverlay = {} }: ForkRunFurtherRequest, source: Run): number {
   const refuse = (path: string, problem: string): never => {
-    throw new AppError("validation_error", { problem: `body${path} ${problem}`, problems: [{ path, problem }] });
+    throw validationError(`body${path} ${problem}`, { problems: [{ path, problem }] });
   };
   if (mode === "branch" && fromSeq === undefined) refuse("/fromSeq", "is required to branch: say where");
   if (mode === "replay" && Object.keys(runOptionsOverlay).length > 0) {
@@ -106,10 +108,7 @@ async function checkMotive(host: Host, { caller, runId, request }: ForkRun): Pro
   const annotation = await host.store.readAnnotation(caller, motivatedBy);
   if (annotation?.runId === runId) return;
   const problem = "names no annotation of the run that is forked";
-  throw new AppError("validation_error", {
-    problem: `body/motivatedBy ${problem}`,
-    problems: [{ path: "/motivatedBy", problem }],
-  });
+  throw validationError(`body/motivatedBy ${problem}`, { problems: [{ path: "/motivatedBy", problem }] });
 }
 
 /** All starters behind a source. Forks of earlier versions name only their own, so the runs that they come from are read too. */

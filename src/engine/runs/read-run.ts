@@ -1,5 +1,5 @@
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
@@ -70,7 +70,7 @@ export async function listRuns(
 ): Promise<RunPage> {
   const { cursor, ...rest } = query;
   if (cursor !== undefined && !(cursor.startsWith("run-") && isId(cursor))) {
-    throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
+    throw validationError("cursor is not one this host gave out");
   }
   return rest.agentId === undefined && rest.tag === undefined
     ? pageOf(host, visible, rest, cursor)

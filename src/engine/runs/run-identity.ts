@@ -1,6 +1,7 @@
 import { type AgentFacts, namedAgent } from "../../protocol/agents/agent-of.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
+import { perObject } from "../../protocol/per-object.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Store } from "../../store/port/store.ts";
@@ -13,43 +14,37 @@ export type RunIdentity = Pick<Run, "runId" | "workflowId" | "workflowHash" | "o
 export function identityOf(run: Run): RunIdentity {
   const { runId, workflowId, workflowHash, owner, agent } = run;
   const agentId = namedAgent(run);
-  return {
+  return defined({
     runId,
     workflowId,
     workflowHash,
     owner,
-    ...(agentId === undefined ? {} : { metadata: { agentId } }),
-    ...defined({ agent }),
-  };
+    metadata: agentId === undefined ? undefined : { agentId },
+    agent,
+  });
 }
 
 /** Cached identities; at one more the cache is cleared. */
-const REMEMBERED_MAX = 10_000;
+const CACHED_MAX = 10_000;
 
-const REMEMBERED = new WeakMap<Store, Map<string, RunIdentity>>();
+const cacheOf = perObject((_store: Store) => new Map<string, RunIdentity>());
 
 /**
  * The identity of a run, cached: most runs are judged more than once, and reading one costs as much as recording a judgment. Only ended runs
  * are cached, because others may still call an agent. The cache may have deleted runs; commits for them are refused. Throws like `visibleRun`.
  */
 export async function runIdentity(host: Host, visible: Visibility, runId: string): Promise<RunIdentity> {
-  const remembered = rememberedIn(host.store);
-  const known = remembered.get(runId);
+  const cache = cacheOf(host.store);
+  const known = cache.get(runId);
   if (known !== undefined && isVisible(known, visible)) return known;
   const run = await visibleRun(host, visible, runId);
   const identity = identityOf(run);
   if (!isTerminal(run.status)) return identity;
-  if (remembered.size >= REMEMBERED_MAX) remembered.clear();
-  remembered.set(runId, identity);
+  if (cache.size >= CACHED_MAX) cache.clear();
+  cache.set(runId, identity);
   return identity;
 }
 
 function isVisible({ owner }: RunIdentity, { tenant, workspace }: Visibility): boolean {
   return owner.tenant === tenant && (workspace === undefined || owner.workspace === workspace);
-}
-
-function rememberedIn(store: Store): Map<string, RunIdentity> {
-  const found = REMEMBERED.get(store) ?? new Map<string, RunIdentity>();
-  REMEMBERED.set(store, found);
-  return found;
 }

@@ -6,18 +6,15 @@ import { CheckElsewhere, Deferral, deferring, REQUEST_LIMITS, TURN_LIMITS } from
 import type { SchemaObject } from "./decide/schema-document.ts";
 
 /**
- * Decides with all checks against JSON Schemas of others. Checks that take long are made in a thread, and the decision is made again with
- * their verdicts; ordinary ones are made on the spot, so that most decisions pay for nothing. Throws `schema_check_timeout`.
+ * Makes a decision that checks values against JSON Schemas of others. Long checks are made in a thread, and the decision is made again with their
+ * results; short ones are made at once. Throws `schema_check_timeout`.
  */
 export function checked<T>(decide: () => T, thread: SchemaThread = shared): Promise<T> {
   const deferral = new Deferral(REQUEST_LIMITS);
-  return bringingVerdicts(deferral, () => deferring(deferral, decide), thread);
+  return withResults(deferral, () => deferring(deferral, decide), thread);
 }
 
-/**
- * The same for a turn of a run, which settles any number of nodes. The turn yields between its steps, and pauses there once it has
- * held the thread for some time.
- */
+/** The same for a turn of a run, which settles any number of nodes: it pauses between its steps once it has blocked the thread for some time. */
 export function checkedTurn<T>(begin: () => Iterator<void, T>): Promise<T> {
   return checkedInPieces(async (pieces) => {
     const steps = begin();
@@ -34,7 +31,7 @@ export function checkedTurn<T>(begin: () => Iterator<void, T>): Promise<T> {
   });
 }
 
-/** How long a decision that pauses may take between two pauses, whatever it does: nodes without any check take their time too. */
+/** The time between two pauses of a decision: nodes without checks take time too. */
 const MS_BETWEEN_PAUSES = 20;
 
 /** The pieces of a decision that pauses between them. */
@@ -45,7 +42,7 @@ export interface Pieces {
   pause(): Promise<void>;
 }
 
-/** The same for a decision that pauses between its pieces. It starts anew with each verdict that is brought. */
+/** The same for a decision that pauses between its pieces. It starts again with each result of a long check. */
 export async function checkedInPieces<T>(decide: (pieces: Pieces) => Promise<T>): Promise<T> {
   const deferral = new Deferral(TURN_LIMITS);
   if (isTurnSpent()) await ownTurn();
@@ -61,10 +58,10 @@ export async function checkedInPieces<T>(decide: (pieces: Pieces) => Promise<T>)
       pausedAtMs = performance.now();
     },
   };
-  return bringingVerdicts(deferral, () => decide(pieces), shared);
+  return withResults(deferral, () => decide(pieces), shared);
 }
 
-async function bringingVerdicts<T>(deferral: Deferral, decide: () => T | Promise<T>, thread: SchemaThread): Promise<T> {
+async function withResults<T>(deferral: Deferral, decide: () => T | Promise<T>, thread: SchemaThread): Promise<T> {
   for (;;) {
     try {
       return await decide();
@@ -77,7 +74,7 @@ async function bringingVerdicts<T>(deferral: Deferral, decide: () => T | Promise
 
 interface SchemaThreadOptions {
   readonly script: URL;
-  /** After so long the thread is ended and the check refused. Budgets end checks long before, unless the machine is very busy. */
+  /** The time after which the thread is ended and the check refused. Budgets end checks long before, unless the machine is very busy. */
   readonly deadlineMs: number;
   readonly waitingMax: number;
 }
@@ -89,7 +86,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A thread for checks that take long, one after another. Started with the first check, and again after it was ended. */
+/** A thread for long checks, one after another. It is started with the first check, and again after it was ended. */
 export class SchemaThread {
   readonly #options: SchemaThreadOptions;
   readonly #waiting: Waiting[] = [];
@@ -118,14 +115,14 @@ export class SchemaThread {
     }
     this.#current = next;
     const worker = this.#worker ?? this.#start();
-    // A process stays for a check that is under way, and not for a thread without work.
+    // The thread keeps the process alive only while it has a check.
     worker.ref();
     this.#deadline = setTimeout(() => this.#end(worker, "deadline"), this.#options.deadlineMs);
     worker.postMessage({ schema: next.schema, value: next.value });
   }
 
   #start(): Worker {
-    // No flags of ours: test runners start Node with loaders that the thread has no use for.
+    // Without the flags of this process: test runners start Node with loaders.
     const worker = new Worker(this.#options.script, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 256 } });
     this.#worker = worker;
     worker.on("message", (problems: readonly Problem[]) => {

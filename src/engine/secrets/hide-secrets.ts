@@ -1,5 +1,5 @@
 import { findText } from "../../formats/text/find-text.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import { type EventDraft, MASK } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
 import { withMembers, withoutCredentials, withoutDeclared } from "../../protocol/runs/secret-options.ts";
@@ -9,19 +9,19 @@ import { type Cleaner, scrubInTurns } from "./scrub-in-turns.ts";
 
 type Begun = Extract<EventDraft, { type: "run.started" | "assay.branch.began" }>;
 
-/** Refuses what would give a run more secrets than can be masked in each of its texts without holding up other requests. */
+/** Refuses more secrets than can be masked in the texts of a run without blocking other requests. */
 export function requireFewSecrets(secrets: readonly Secret[]): void {
   if (secrets.length <= SECRETS_MAX) return;
   const problem = `there are ${secrets.length} secrets in it, and a run may hold ${SECRETS_MAX}; send fewer, or the name of a file that holds them`;
-  throw new AppError("validation_error", { problem });
+  throw validationError(problem);
 }
 
-/** What somebody who starts a run writes into it. */
+/** The members that the starter of a run gives. */
 const GIVEN = ["inputs", "configurable", "metadata", "tags", "changes", "callbackUrl"] as const;
 
 /**
- * What looks like a secret in what a run is given is kept for its nodes and shown to nobody, as if it had been declared sensitive:
- * whoever starts a run may not be the one who wrote its workflow. So is what the schema of its options declares secret.
+ * Seals texts that look like secrets in the given members of a run, as if they had been declared sensitive: nodes get them, and readers see them masked.
+ * The same holds for options that their schema declares secret.
  */
 export async function hideSecrets<T extends Begun>(
   draft: T,
@@ -53,7 +53,7 @@ export async function hideSecrets<T extends Begun>(
   };
 }
 
-/** Inputs with a secret that is too short to be masked by its value: these are masked by their name, as if they were declared sensitive. */
+/** Inputs with a secret that is too short to be masked by its value; they are masked by their name. */
 function inputsWithShort(
   given: Readonly<Record<string, unknown>>,
   clean: unknown,
@@ -73,7 +73,7 @@ function hasShort(given: unknown, clean: unknown): boolean {
   return Object.values(given).some((value, i) => hasShort(value, after[i]));
 }
 
-/** What names a credential of the host, alone: in a text of many words it takes more, see the shapes of secrets. */
+/** A reference to a credential of the host, as a whole text. */
 const CREDENTIAL = /^cred_[A-Za-z0-9_-]{4,}$/;
 
 function withoutReferences(value: unknown): unknown {
@@ -81,12 +81,12 @@ function withoutReferences(value: unknown): unknown {
   return withMembers(value, (_, one) => withoutReferences(one));
 }
 
-/** A shorter one may be a common word elsewhere, so the text around it is kept from sight with it. */
+/** The shortest secret that is masked alone: a shorter one may be a common word, so the text around it is masked too. */
 const SHORTEST = 12;
 
-/** What stood where there is a mask now. */
+/** The secrets that masks replaced. */
 function taken(given: unknown, clean: unknown): Secret[] {
-  // One that was declared secret is as short as it is; what is very short is kept from sight by its name only.
+  // A declared secret may be short; a very short one is masked by its name only.
   if (clean === MASK) return secretsIn(given);
   if (typeof given === "string" && typeof clean === "string") return partsTaken(given, clean);
   if (typeof given !== "object" || given === null || typeof clean !== "object" || clean === null) return [];
@@ -94,12 +94,12 @@ function taken(given: unknown, clean: unknown): Secret[] {
   return Object.entries(given).flatMap(([name, value], i) => {
     const [shownName, shown] = after[i] ?? [name, value];
     const inside = taken(value, shown);
-    // A list has numbers for names, and names that became one are told apart by a number behind the mask.
+    // Names that became equal have a number after the mask.
     return name === shownName ? inside : [...partsTaken(name, shownName.replace(/ \d+$/, "")), ...inside];
   });
 }
 
-/** The parts of a text that masks replaced; the whole text too where a part is short, or where the parts cannot be told for sure. */
+/** The parts of a text that masks replaced; the whole text too where a part is short, or the parts are not certain. */
 export function partsTaken(given: string, clean: string): string[] {
   if (given === clean) return [];
   const parts = takenFrom(given, clean);

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 export interface ScrubTask {
   readonly id: number;
   readonly text: string;
-  /** Values that are secret whatever they look like. */
+  /** Known secret values, of any form. */
   readonly known: readonly string[];
 }
 
@@ -17,7 +17,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Scrubs long texts in a thread, which is started with the first of them. When it dies, its texts are rejected and the next text starts another. */
+/** Scrubs long texts in a thread, which is started with the first of them. Where it dies, its texts are rejected, and the next text starts another. */
 export class LongScrubs {
   readonly #script: URL;
   readonly #waiting = new Map<number, Waiting>();
@@ -33,14 +33,14 @@ export class LongScrubs {
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
       this.#worker ??= this.#start();
-      // A process stays for a text that is under way, and not for a thread without work.
+      // The thread keeps the process alive only while it has texts.
       this.#worker.ref();
       this.#worker.postMessage({ id, text, known } satisfies ScrubTask);
     });
   }
 
   #start(): Worker {
-    // No flags of ours: test runners start Node with loaders that the thread has no use for.
+    // Without the flags of this process: test runners start Node with loaders.
     const worker = new Worker(this.#script, { execArgv: [] });
     let cause: unknown;
     worker.on("message", ({ id, clean }: ScrubAnswer) => {

@@ -2,21 +2,21 @@ import { type CleanText, cleanedInSteps } from "../../formats/secrets/clean-valu
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { inTurns, ownTurn, pauses } from "../worker/pauses.ts";
 
-/** Texts of so many characters take tens of milliseconds to scrub where each pass uncovers another secret. */
+/** Texts of at least so many characters are long: scrubbing them may take tens of milliseconds. */
 export const LONG_TEXT = 16 * 1024;
-/** How long texts are scrubbed before other work has its turn. */
+/** How long texts are scrubbed before other work gets a turn. */
 const AT_ONCE_MS = 5;
 
 export type Cleaner = Pick<Scrubber, "scrubText" | "scrubLong">;
 
-/** `scrubValue` that does not hold up other requests: long texts are scrubbed in a thread, many short ones and many parts with pauses. */
+/** `scrubValue` without blocking other requests: long texts are scrubbed in a thread, many short ones with pauses. */
 export async function scrubInTurns<T>(scrubber: Cleaner, value: T): Promise<T> {
   return (await cleanInTurns(scrubber, (text) => cleanedInSteps(value, text))) as T;
 }
 
 /**
- * The result of `clean`, which is given a scrubber of texts, without holding up other requests: it is called until each text that it
- * asks for was scrubbed in between. Until then a text is given back as it is.
+ * The result of `clean` without blocking other requests. `clean` gets a scrubber of texts, and is called again until all texts that it needs were
+ * scrubbed in between; until then that scrubber returns texts unchanged.
  */
 export async function cleanInTurns<T>(
   scrubber: Cleaner,
@@ -37,7 +37,7 @@ export async function cleanInTurns<T>(
   }
 }
 
-/** Each text with what it is without secrets. */
+/** The scrubbed texts, by text. */
 export async function scrubbedTexts(scrubber: Cleaner, texts: Iterable<string>): Promise<ReadonlyMap<string, string>> {
   const clean = new Map<string, string>();
   let untilMs = performance.now() + AT_ONCE_MS;
@@ -50,13 +50,13 @@ export async function scrubbedTexts(scrubber: Cleaner, texts: Iterable<string>):
   return clean;
 }
 
-/** Whether a text takes so long to scrub that a thread does it. */
+/** Whether a text is scrubbed in a thread. */
 export function isLong(text: string): boolean {
   return text.length >= LONG_TEXT;
 }
 
 async function scrubLong({ scrubText, scrubLong }: Cleaner, text: string) {
   if (scrubLong === undefined) return scrubText(text);
-  // A text is never kept as it came because a thread died.
+  // A text is scrubbed here where the thread died.
   return scrubLong(text).catch(() => scrubText(text));
 }

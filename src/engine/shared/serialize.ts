@@ -1,3 +1,4 @@
+import { perObject } from "../../protocol/per-object.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { Store } from "../../store/port/store.ts";
 
@@ -6,7 +7,7 @@ export interface Relative extends Pick<Run, "runId"> {
   readonly parent?: Pick<NonNullable<Run["parent"]>, "rootRunId">;
 }
 
-const QUEUES = new WeakMap<object, Map<string, Promise<void>>>();
+const queuesOf = perObject((_store: object) => new Map<string, Promise<void>>());
 
 /**
  * Runs conflicting changes of one family of runs one after the other, in this process: of many at once only one would be committed, and all
@@ -18,8 +19,7 @@ export function serialize<T>(store: Store, run: Relative, work: () => Promise<T>
 
 /** The same for any other work with a key. */
 export async function serializeFor<T>(store: object, key: string, work: () => Promise<T>): Promise<T> {
-  const queues = QUEUES.get(store) ?? new Map<string, Promise<void>>();
-  QUEUES.set(store, queues);
+  const queues = queuesOf(store);
   const result = (queues.get(key) ?? Promise.resolve()).then(work);
   const end = result.then(
     () => {},
@@ -34,7 +34,7 @@ export async function serializeFor<T>(store: object, key: string, work: () => Pr
 
 /** Whether changes of the family are queued: a change that did not wait would conflict with them. */
 export function isSerializing(store: Store, run: Relative): boolean {
-  return QUEUES.get(store)?.has(familyOf(run)) ?? false;
+  return queuesOf(store).has(familyOf(run));
 }
 
 function familyOf({ runId, parent }: Relative): string {

@@ -1,4 +1,6 @@
-/** Apart, so that a flood of made-up keys pushes out no real one. */
+import { setImmediate as turn } from "node:timers/promises";
+
+/** Found and missing keys are cached separately, so that a flood of unknown keys does not evict known ones. */
 const FOUND_MAX = 10_000;
 const MISSING_MAX = 1_000;
 
@@ -8,7 +10,7 @@ interface ShortCacheOptions<V> {
   readonly load: (key: string) => Promise<V | undefined>;
 }
 
-/** Remembers what was found, and what was not, for a moment. Callers that ask at the same time share one look-up. */
+/** Caches results, also missing ones, for a short time. Simultaneous callers share one look-up. */
 export class ShortCache<V> {
   readonly #options: ShortCacheOptions<V>;
   readonly #found = new Map<string, Kept<V>>();
@@ -26,19 +28,19 @@ export class ShortCache<V> {
     return this.#loading.get(key) ?? this.#load(key);
   }
 
-  /** What was found and still counts, for callers that must not wait; undefined also when nothing was there. */
+  /** The cached value, for callers that must not wait; undefined also where it is known to be missing. */
   peek(key: string): V | undefined {
     const kept = this.#found.get(key);
     return kept && this.#isFresh(kept) ? kept.value : undefined;
   }
 
-  /** What is being looked up right now is not kept either: it may be from before the change. */
+  /** Clears the cache. Results of look-ups under way are not cached either: they may be from before the change. */
   clear(): void {
     this.#generation += 1;
     for (const map of [this.#found, this.#missing, this.#loading]) map.clear();
   }
 
-  /** Nothing from the future counts: a clock that was set back must not prolong what is kept. */
+  /** Whether a value is fresh. A value from the future is not: a clock that was set back must not prolong it. */
   #isFresh({ atMs }: Kept<unknown>): boolean {
     const ageMs = this.#options.nowMs() - atMs;
     return ageMs >= 0 && ageMs < this.#options.keepMs;
@@ -77,4 +79,25 @@ function put<K, V>(map: Map<K, V>, key: K, value: V, max: number): void {
   map.set(key, value);
   const [oldest] = map.keys();
   if (map.size > max && oldest !== undefined) map.delete(oldest);
+}
+
+/**
+ * A read that callers in the same turn of the event loop share. It begins after all of them have called, so each sees all acknowledged writes, as if
+ * it had read alone; nothing is cached for the next turn. Under load that is one query for many requests (docs/performance.md).
+ */
+export function sharedReads<N extends readonly string[], V>(
+  read: (...names: N) => Promise<V>,
+): (...names: N) => Promise<V> {
+  const gathering = new Map<string, Promise<V>>();
+  return (...names) => {
+    const key = JSON.stringify(names);
+    const joined = gathering.get(key);
+    if (joined) return joined;
+    const reading = turn().then(() => {
+      gathering.delete(key);
+      return read(...names);
+    });
+    gathering.set(key, reading);
+    return reading;
+  };
 }

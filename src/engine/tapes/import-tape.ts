@@ -1,31 +1,26 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { defined } from "../../protocol/defined.ts";
 import { ENGINE_VERSION, type EventDraft, type RunEvent } from "../../protocol/events.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Run, Scratch } from "../../protocol/runs/run.ts";
 import { type ImportTapeRequest, type ImportTapeResponse, RECORDED_WORKFLOW_ID } from "../../protocol/tapes/api.ts";
+import type { WorkflowDefinition } from "../../protocol/workflows/workflow.ts";
+import type { WorkflowWrite } from "../../store/port/store.ts";
 import type { StoredTape } from "../../store/port/tapes.ts";
-import { auditDraft, type Recorder, refused } from "../execute.ts";
+import { type ApiRequest, auditDraft, commitUnit, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { ownerOf } from "../runs/create-run.ts";
 import { stamp } from "../runs/stamp.ts";
 import { serializeFor } from "../shared/serialize.ts";
+import { registrationOf } from "../workflows/own-workflow.ts";
+import { definitionHash } from "../workflows/plans.ts";
 import { type IncomingTape, incomingTape } from "./incoming-tape.ts";
-import { RECORDED_WORKFLOW_HASH, recordedWorkflow } from "./recorded-workflow.ts";
 import { missingBodies } from "./tape-info.ts";
 
-interface ImportTape {
-  readonly caller: Caller;
-  readonly request: ImportTapeRequest;
-  readonly record: Recorder<ImportTapeResponse>;
-}
+type ImportTape = ApiRequest<ImportTapeRequest, ImportTapeResponse>;
 
-/**
- * Makes a run of a tape, in one commit: it begins, has an event for each record, and has ended. A tape that is here already, by
- * the digest of its records, is not made again, however many bring it at the same time.
- */
+/** Makes a run of a tape in one commit, with an event for each record. A tape with the same digest of its records is imported once. */
 export function importTape(host: Host, command: ImportTape): Promise<ImportTapeResponse> {
-  // One at a time: each may take much memory.
+  // One import at a time: each may take much memory.
   return serializeFor(host.store, "tapes", () => take(host, command));
 }
 
@@ -43,22 +38,12 @@ async function take(host: Host, command: ImportTape): Promise<ImportTapeResponse
   const { runId } = run;
   const { digest, header, name, bodies, payloads, scrubbed } = incoming;
   const records = payloads.length;
-  const tape: StoredTape = {
-    runId,
-    tenant,
-    ...defined({ workspace }),
-    digest,
-    header,
-    ...defined({ name }),
-    records,
-    bodies,
-    importedBy: caller.principal,
-    importedAtMs: nowMs,
-  };
+  const origin = { importedBy: caller.principal, importedAtMs: nowMs };
+  const tape: StoredTape = defined({ runId, tenant, workspace, digest, header, name, records, bodies, ...origin });
   const missing = [...bodies];
   const response = { runId, created: true, records, digest, scrubbed, bodies: { referenced: bodies.length, missing } };
   const outcome = record(response);
-  // The audit log outlives the run, so nothing that somebody wrote goes there; not the name either.
+  // The audit log outlives the run, so it has no texts of the tape, not even its name.
   const details = { digest, records, scrubbed };
   const committed = await host.store.commit({
     tenant,
@@ -75,7 +60,7 @@ async function take(host: Host, command: ImportTape): Promise<ImportTapeResponse
   return asBefore(host, command, incoming, winner);
 }
 
-/** A tape may be in several workspaces. Where it is in more than that, the commit finds it out. */
+/** Workspaces that are searched for a tape; with more of them, the commit finds it. */
 const KNOWN_MAX = 100;
 
 async function asBefore(
@@ -89,25 +74,21 @@ async function asBefore(
   const found = { referenced: bodies.length, missing };
   const response: ImportTapeResponse = { runId, created: false, records, digest, scrubbed, bodies: found };
   const outcome = record(response);
-  if (outcome === undefined) return response;
-  const committed = await host.store.commit({ tenant: caller.tenant, idempotency: outcome });
-  if (!committed.ok) throw refused(committed.refusal);
+  if (outcome !== undefined) await commitUnit(host, { tenant: caller.tenant }, outcome);
   return response;
 }
 
 const DRAFTS_AT_ONCE = 1000;
 
-/** All of it happened elsewhere, so it is all of one moment here; when things happened is in the records. */
+/** The run of a tape. All its events have the time of the import; the original times are in the records. */
 async function recordedRun(
   host: Host,
   { caller, request: { agentId } }: ImportTape,
   { digest, name, payloads }: IncomingTape,
   nowMs: number,
 ): Promise<{ run: Run; events: RunEvent[] }> {
-  const metadata = {
-    tape: defined({ digest, name }),
-    ...(agentId === undefined ? {} : { agentId: host.scrubber.scrubText(agentId) }),
-  };
+  const agent = agentId === undefined ? {} : { agentId: host.scrubber.scrubText(agentId) };
+  const metadata = { tape: defined({ digest, name }), ...agent };
   const started: EventDraft = {
     type: "run.started",
     payload: {
@@ -135,4 +116,26 @@ async function recordedRun(
   }
   ({ run, events } = stamp(run, [{ type: "run.completed", payload: { outputs: {} } }], stamping));
   return { run, events: [...all, ...events] };
+}
+
+/** The workflow of runs that were imported as tapes. It cannot be started, so its node does not matter. */
+const DEFINITION: WorkflowDefinition = {
+  id: RECORDED_WORKFLOW_ID,
+  name: "Recorded elsewhere",
+  description: "Runs that were imported as tapes. They can be read and judged.",
+  version: "1",
+  status: "archived",
+  isActive: false,
+  nodes: [{ id: "recorded", typeId: "core.noop", name: "Recorded", position: { x: 0, y: 0 }, config: {}, inputs: {} }],
+  edges: [],
+  triggers: [],
+  variables: [],
+  metadata: {},
+  settings: {},
+};
+
+const RECORDED_WORKFLOW_HASH = definitionHash(DEFINITION);
+
+function recordedWorkflow(host: Host, tenant: string): Promise<WorkflowWrite[]> {
+  return registrationOf(host.store, tenant, DEFINITION, RECORDED_WORKFLOW_HASH, host.nowMs());
 }

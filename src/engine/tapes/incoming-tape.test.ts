@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { aTape, tapeText } from "../../testing/tape-files.ts";
 import { incomingTape } from "./incoming-tape.ts";
-import { MAX_LINE_ELEMENTS } from "./line-limits.ts";
+import { MAX_LINE_ELEMENTS } from "./tape-lines.ts";
 
 const LIMIT = 40_000;
 const plain = { scrubText: (text: string) => text };

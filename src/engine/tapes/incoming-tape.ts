@@ -10,34 +10,33 @@ import { AppError } from "../../protocol/errors.ts";
 import { HEADER_CHARACTERS_MAX } from "../../store/port/tapes.ts";
 import { jsonBytes } from "../runs/run-size.ts";
 import { isLong, LONG_TEXT, scrubbedTexts } from "../secrets/scrub-in-turns.ts";
-import { lineExcess } from "./line-limits.ts";
-import { Turns } from "./turns.ts";
+import { lineExcess, Turns } from "./tape-lines.ts";
 
-/** Beside the codes of the reader of tapes: lines that only a server refuses. */
+/** The codes of lines that only a server refuses, in addition to those of the reader. */
 const TOO_DENSE = "tape_line_too_dense";
 const HEADER_TOO_LONG = "tape_header_too_long";
 
-/** A tape as it will be kept, and the digest of what came. */
+/** A tape as it will be stored, with the digest of the received one. */
 export interface IncomingTape {
   readonly digest: string;
-  /** As a writer of tapes prints it. */
+  /** The header line. */
   readonly header: string;
   readonly name?: string;
   readonly payloads: readonly RecordPayload[];
-  /** What its records name beside it, each once, sorted. */
+  /** The hashes of the bodies that its records name, each once, sorted. */
   readonly bodies: readonly string[];
   readonly scrubbed: number;
 }
 
-/** The longest tape, in characters of the events that are made of it. They are read and sent by the page, and the run itself stays small. */
+/** The longest tape, in characters of its events. Events are read and sent in pages, and the run itself stays small. */
 const LONGEST_TAPE = 64_000_000;
 
-/** What an event counts beside its payload. It adds some 250 characters; a row costs as much to write as a thousand, and all are written in one go. */
+/** The characters that an event counts without its payload: it has some 250, but writing a row costs as much as a thousand. */
 const ENVELOPE_CHARACTERS = 1_000;
 
 /**
- * Reads the text of a tape. Throws `tape_unreadable` where no reader of tapes could take it, its header is too long or a line is too dense,
- * and `tape_too_long`.
+ * Reads the text of a tape. Throws `tape_unreadable` for a text that is no tape, has a header that is too long or a line that is too dense, and
+ * `tape_too_long`.
  */
 export async function incomingTape(
   scrubber: Pick<Scrubber, "scrubText" | "scrubLong">,
@@ -73,10 +72,7 @@ export async function incomingTape(
   };
 }
 
-/**
- * The long texts of a tape without their secrets: each would hold up other requests while its record is read. Throws `tape_unreadable`
- * for a line with too many values.
- */
+/** The long texts of a tape, scrubbed ahead: each would block other requests while its record is read. Throws `tape_unreadable` for a line with too many values. */
 async function longTexts(
   scrubber: Pick<Scrubber, "scrubText" | "scrubLong">,
   tape: string,
@@ -114,7 +110,7 @@ function requireSparse(line: string, number: number): void {
   throw new AppError("tape_unreadable", { code: TOO_DENSE, line: number, message });
 }
 
-/** A line that is no JSON has none; the reader says what is wrong with it. */
+/** Collects the long texts of a line. A line that is no JSON has none; the reader reports it. */
 function addLongTexts(line: string, texts: Set<string>): void {
   try {
     cleaned(JSON.parse(line), (text) => {
@@ -128,7 +124,7 @@ function addLongTexts(line: string, texts: Set<string>): void {
 
 const PIECE_BYTES = 32 * 1024;
 
-/** With other work in between: a long tape must not hold up everybody else. */
+/** The bytes of a text in pieces, with other work in between. */
 async function* piecesOf(text: string): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text, "utf8");
   for (let i = 0; i < bytes.length; i += PIECE_BYTES) {

@@ -9,23 +9,25 @@ import {
   rowOfAnnotation,
 } from "../../formats/tapes/sidecar/judgment-rows.ts";
 import type { CurrentRow } from "../../formats/tapes/sidecar/merge.ts";
-import { rowKey } from "../../formats/tapes/sidecar/row-lines.ts";
+import { pairBy, type RowLine, rowKey, stillCountingFirst } from "../../formats/tapes/sidecar/row-lines.ts";
 import { printRow, type Row, readSidecarLine } from "../../formats/tapes/sidecar/sidecar.ts";
+import { addTo } from "../../formats/text/collections.ts";
 import { trimSpace } from "../../formats/text/lines.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AnnotationPlace, AnnotationRecord } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";
 import { blindness } from "../judgments/list-annotations.ts";
+import { isMadeHere } from "../judgments/may-replace.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
 import { RowEvents } from "./row-events.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "./tape-lines.ts";
 
 /**
- * A judgment of a run as a row of its sidecar: the line that it came with, or the one that is made of it. A line that names no author is
- * of its pusher, so others are shown it with the author named: pushed by them it stays what it is.
+ * A judgment of a run as a row of its sidecar: the line that it was pushed with, or one that is made of it. A line without an author is of its
+ * pusher, so others see it with the author named, and can push it unchanged.
  */
 export interface JudgedRow extends CurrentRow {
-  /** With the author named in any case. */
+  /** The line with its author named. */
   readonly named: string;
   readonly record: AnnotationRecord;
   readonly id: string;
@@ -33,10 +35,10 @@ export interface JudgedRow extends CurrentRow {
 }
 
 export interface JudgedRows {
-  /** All, oldest first. */
+  /** All rows, oldest first. */
   readonly all: readonly JudgedRow[];
-  /** Without those whose row was written anew since: of a row only what it says last stands in a file. */
-  readonly standing: readonly JudgedRow[];
+  /** Without rows that were written anew since: a file has the last version of a row only. */
+  readonly current: readonly JudgedRow[];
 }
 
 type JudgedRun = Pick<RunIdentity, "runId" | "workflowId">;
@@ -70,8 +72,8 @@ export async function judgedRows(host: Host, caller: Caller, run: JudgedRun): Pr
   }
   all.sort((a, b) => a.record.createdAtMs - b.record.createdAtMs || Number(a.eventId - b.eventId));
   const keyOf = new Map(all.map(({ record, key }) => [record.annotationId, key]));
-  const standing = all.filter(({ record, key }) => keyOf.get(record.supersededBy ?? "") !== key);
-  return { all, standing };
+  const current = all.filter(({ record, key }) => keyOf.get(record.supersededBy ?? "") !== key);
+  return { all, current };
 }
 
 const PAGE = 500;
@@ -86,7 +88,7 @@ async function recordsOf({ store }: Host, runId: string): Promise<AnnotationReco
   }
 }
 
-/** What blind queues keep from the caller in lists, they keep out of files. */
+/** The annotations that blind queues hide from the caller: they are hidden in files too. */
 async function hiddenFrom(
   { store }: Host,
   caller: Caller,
@@ -109,11 +111,11 @@ async function hiddenFrom(
 
 interface PlacedRow {
   readonly row: Row;
-  /** As it came. */
+  /** The line that the row was pushed with. */
   readonly line?: string;
 }
 
-/** The row of each judgment. Where in the run those stand that came without one is looked up at once. */
+/** The row of each judgment. The events of judgments without a pushed row are found together. */
 async function placesOf(
   { store }: Host,
   run: JudgedRun,
@@ -130,13 +132,9 @@ async function placesOf(
     const { annotationId, target, supersedes } = record;
     const number = numbers.get(target.eventId ?? "");
     const only = number !== undefined && target.nodeId === undefined;
-    const place: RowPlace = {
-      eventId: number ?? first,
-      isTarget: only && firsts.get(number)?.eventId === target.eventId,
-      ...(supersedes === undefined
-        ? {}
-        : { supersedes: { id: came.get(supersedes)?.row.id ?? supersedes, annotationId: supersedes } }),
-    };
+    const replaced = supersedes && { id: came.get(supersedes)?.row.id ?? supersedes, annotationId: supersedes };
+    const isTarget = only && firsts.get(number)?.eventId === target.eventId;
+    const place: RowPlace = { eventId: number ?? first, isTarget, ...(replaced && { supersedes: replaced }) };
     return came.get(annotationId) ?? { row: rowOfAnnotation(record, place) };
   };
 }
@@ -157,10 +155,7 @@ function entryOf(record: AnnotationRecord): (readonly [string, PlacedRow])[] {
   return row === undefined || line === undefined ? [] : [[annotationId, { row, line }]];
 }
 
-/**
- * The row that a judgment was pushed with. What came from another host with its line may bring any text as that; one that is no row
- * of a file is left out of account.
- */
+/** The row that a judgment was pushed with. A judgment that was imported from another host may have any text as its line; one that is no row is ignored. */
 export function rowThatCame({ tapeRow: line }: Pick<AnnotationRecord, "tapeRow">): Row | undefined {
   if (line === undefined || line.includes("\n") || line.endsWith("\r")) return undefined;
   try {
@@ -170,4 +165,41 @@ export function rowThatCame({ tapeRow: line }: Pick<AnnotationRecord, "tapeRow">
     if (error instanceof Unreadable) return undefined;
     throw error;
   }
+}
+
+type Pairs = Map<RowLine, JudgedRow>;
+
+/**
+ * Pairs the rows of a file with judgments of the same author: ids are chosen by the writers of files, so others may use them too. Judgments that were
+ * made here come before imported ones.
+ * @param pusher the author of rows that name none
+ */
+export function pairByAuthor(rows: readonly RowLine[], current: readonly JudgedRow[], pusher: string): Pairs {
+  const rowsOf = new Map<string, RowLine[]>();
+  for (const row of rows) addTo(rowsOf, authorNameOf(row.row, pusher), row);
+  const judgedBy = new Map<string, JudgedRow[]>();
+  for (const known of current) addTo(judgedBy, known.record.actor, known);
+  const pairs: Pairs = new Map();
+  for (const [author, own] of rowsOf) {
+    const judged = judgedBy.get(author) ?? [];
+    for (const madeHere of [true, false]) {
+      const some = judged.filter(({ record }) => isMadeHere(record) === madeHere);
+      pairSome(own, some, pairs);
+    }
+  }
+  return pairs;
+}
+
+/** Pairs the remaining rows without regard to authors, for files that are older than pairing by author. */
+export function pairLeftOver(rows: readonly RowLine[], current: readonly JudgedRow[], pairs: Pairs): Pairs {
+  pairSome(rows, current, pairs);
+  return pairs;
+}
+
+/** Pairs rows with the same text, with or without the author named; then rows of the same id, in order. */
+function pairSome(rows: readonly RowLine[], judged: readonly JudgedRow[], pairs: Pairs): void {
+  const known = stillCountingFirst(judged);
+  pairBy({ rows, of: ({ text }) => text }, { known, of: ({ came }) => came }, pairs);
+  pairBy({ rows, of: ({ text }) => text }, { known, of: ({ named }) => named }, pairs);
+  pairBy({ rows, of: ({ row }) => row.id }, { known, of: ({ id }) => id }, pairs);
 }

@@ -15,8 +15,8 @@ const MUTE = { kind: "label", label: "mute", state: "live" } as const;
 const PAGE = 500;
 
 /**
- * Judgments that a `mute` leaves out of figures. A mute that is live silences the judgments about its event, and with a span those
- * about every event in it. It is worked out when figures are read: a mute may come, be replaced or be retracted at any time.
+ * Judgments that a `mute` leaves out of figures. A live mute silences the judgments about its event, and with a span those about all events in it. It
+ * is applied when figures are read: a mute may be added, replaced or retracted at any time.
  */
 export class Mutes {
   /** Runs with a live mute. */
@@ -70,7 +70,7 @@ export class Mutes {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Figures need no texts, and there may be a great deal of them. */
+/** A record without its texts, which figures do not need and which may be long. */
 function withoutTexts({ note: _note, tapeRow: _row, ...record }: AnnotationRecord): AnnotationRecord {
   return record;
 }
@@ -88,14 +88,14 @@ async function* annotations(
       ...defined({ after }),
     });
     yield* page;
-    // A tenant may have muted thousands of runs: other requests have their turn between two pages.
+    // A tenant may have muted thousands of runs, so other requests get a turn between two pages.
     await nextTurn();
     after = page.at(-1);
     if (page.length < PAGE) return;
   }
 }
 
-/** Of the live judgments of one run. */
+/** The silenced ones among the live judgments of one run. */
 async function silencedAmong(store: Reads, live: readonly AnnotationRecord[]): Promise<ReadonlySet<string>> {
   const mutes = live.filter(isMute);
   const about = live.filter((record) => !isMute(record) && record.target.eventId !== undefined);
@@ -114,8 +114,8 @@ async function silencedAmong(store: Reads, live: readonly AnnotationRecord[]): P
 }
 
 /**
- * A person's judgment is silenced by people only, because an agent could be as many as it likes; one that was made here only by a mute
- * that was made here, because the author of an imported mute is a claim of the importer.
+ * Whether a mute may silence a judgment: a person's only as a person's, because an agent could appear as many people; and one that was made here only
+ * if it was made here too, because the author of an imported mute is a claim of the importer.
  */
 function maySilence(mute: AnnotationRecord, record: AnnotationRecord): boolean {
   if (record.actorKind === "person" && mute.actorKind !== "person") return false;

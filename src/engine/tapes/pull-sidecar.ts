@@ -5,19 +5,18 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import type { PastRows } from "../../protocol/tapes/api.ts";
 import type { Host } from "../host.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
-import { judgedRows } from "./judged-rows.ts";
-import { pairByAuthor, pairLeftOver } from "./pair-by-author.ts";
-import { rowLinesInTurns } from "./turns.ts";
+import { judgedRows, pairByAuthor, pairLeftOver } from "./judged-rows.ts";
+import { rowLinesInTurns } from "./tape-lines.ts";
 
-/** The sidecar of a run as the caller may see it. */
+/** The sidecar of a run, with the judgments that the caller may see. */
 export async function pullSidecar(host: Host, caller: Caller, run: RunIdentity): Promise<string> {
   const stored = await host.store.readSidecar(caller, run.runId);
   const text = stored?.text ?? `${await newHeader(host, caller, run.runId)}\n`;
-  const { standing } = await judgedRows(host, caller, run);
+  const { current } = await judgedRows(host, caller, run);
   const lines = fileLines(text);
   const { rows } = await rowLinesInTurns(lines);
-  const pairs = pairLeftOver(rows, standing, pairByAuthor(rows, standing, stored?.pushedBy ?? caller.principal));
-  return currentSidecar(lines, rows, standing, pairs);
+  const pairs = pairLeftOver(rows, current, pairByAuthor(rows, current, stored?.pushedBy ?? caller.principal));
+  return currentSidecar(lines, rows, current, pairs);
 }
 
 async function newHeader({ store }: Host, caller: Caller, runId: string): Promise<string> {
@@ -30,7 +29,7 @@ async function newHeader({ store }: Host, caller: Caller, runId: string): Promis
   });
 }
 
-/** What the sidecar said once and says no longer, as far as the caller may see it. */
+/** The former rows of the sidecar that the caller may see. */
 export async function pastRows(host: Host, caller: Caller, run: RunIdentity): Promise<PastRows["rows"]> {
   const { all } = await judgedRows(host, caller, run);
   return all.flatMap(({ text, state, hidden }) => (state === "live" || hidden ? [] : [{ line: text, state }]));

@@ -1,23 +1,23 @@
 import { Chains } from "../../formats/tapes/sidecar/current-rows.ts";
-import { judgmentOfRow, type RowJudgment } from "../../formats/tapes/sidecar/judgment-rows.ts";
+import { authorNameOf, judgmentOfRow, type RowJudgment } from "../../formats/tapes/sidecar/judgment-rows.ts";
 import { SUPERSEDES } from "../../formats/tapes/sidecar/new-row.ts";
 import { type RowLine, rowKey } from "../../formats/tapes/sidecar/row-lines.ts";
+import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
 import { agentFields, agentsOfNode } from "../../protocol/agents/agent-of.ts";
 import { defined } from "../../protocol/defined.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
+import { type Caller, visibilityOf } from "../../protocol/identity/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";
-import type { Target } from "../../protocol/judgments/annotation.ts";
+import type { ActorKind, Target } from "../../protocol/judgments/annotation.ts";
 import { MAX_ROW_CHARACTERS } from "../../protocol/tapes/api.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
-import type { TargetEvent } from "../judgments/decide/annotate.ts";
+import { actorKindOf, scrubSignal, type TargetEvent } from "../judgments/decide/annotate.ts";
 import { isMadeHere, mayReplace } from "../judgments/may-replace.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
 import type { JudgedRow, JudgedRows } from "./judged-rows.ts";
-import { authorOf, type RowAuthor } from "./push-author.ts";
-import type { Fate } from "./push-fates.ts";
-import { isSameRow } from "./row-id.ts";
+import type { Fate } from "./push-plan.ts";
+import { isSameRow } from "./row-events.ts";
 
-/** A judgment that a row makes, and the one that is here and is replaced by it. */
+/** The judgment of a row, and the stored one that it replaces. */
 export interface Draft {
   readonly row: RowLine;
   annotation: AnnotationRecord;
@@ -33,7 +33,7 @@ export interface RowProblem {
 interface Drafts {
   readonly drafts: readonly Draft[];
   readonly problems: readonly RowProblem[];
-  /** Judgments that are here and are not in the file, and are replaced by one that is. */
+  /** Stored judgments that are not in the file and are replaced by one that is. */
   readonly replaced: ReadonlySet<JudgedRow>;
 }
 
@@ -43,20 +43,20 @@ export interface DraftSetting {
   readonly nowMs: number;
   readonly events: ReadonlyMap<bigint, TargetEvent>;
   /**
-   * The same id for the same row at the same place in whichever push: of two pushes of one file at once, one is refused and plans
-   * again. Ids ascend with the place in the file, which is the order of lists where times are equal.
+   * The same id for the same row at the same place in any push: of two simultaneous pushes of one file, one is refused and plans again. Ids ascend
+   * with the place in the file, which orders lists where times are equal.
    */
   idOf(place: number, key: string, use: number, replaces: string): string;
-  /** Whether a row may be about this instead of its event. */
+  /** Whether a row may have this target in place of its event. */
   isTarget(target: Target, eventId: bigint): boolean;
   scrub(text: string): string;
 }
 
-/** The judgments that new and changed rows make, in the order of the file. Pure: nothing has been written when a row has a problem. */
-export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, setting: DraftSetting): Drafts {
+/** The judgments of new and changed rows, in the order of the file. Pure: nothing is written where a row has a problem. */
+export function draftsOf(fates: readonly Fate[], { all, current }: JudgedRows, setting: DraftSetting): Drafts {
   const chains = new Chains();
   const uses = usesOf(all);
-  const missing = new Map(standing.map((known) => [nameOf(known.record.actor, known.id, known.eventId), known]));
+  const missing = new Map(current.map((known) => [nameOf(known.record.actor, known.id, known.eventId), known]));
   for (const fate of fates) {
     if ("known" in fate) missing.delete(nameOf(fate.known.record.actor, fate.known.id, fate.known.eventId));
   }
@@ -81,7 +81,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     const { row } = fate;
     if (row.text.length > MAX_ROW_CHARACTERS) return `it is longer than ${MAX_ROW_CHARACTERS} characters`;
     if (fate.what === "ambiguous") {
-      return `it names no author, and a row of ${fate.author} is called the same; name the author in \`author.id\`, as pull does`;
+      return `it names no author, and a row of ${fate.author} has the same id; name the author in \`author.id\`, as pull does`;
     }
     const author = authorOf(row.row, setting.caller);
     if ("problem" in author) return author.problem;
@@ -89,7 +89,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     if (event === undefined) return `event ${row.row.event_id} is not in this run`;
     const earlier = fate.what === "changed" ? fate.known.record : undefined;
     if (earlier !== undefined && !mayReplace(author, earlier)) {
-      return `it was changed, and only ${earlier.actor}, who wrote it, can do that`;
+      return `it was changed, and only its author, ${earlier.actor}, can do that`;
     }
     const key = keyOf(author.actor, row.key);
     const use = earlier === undefined ? nextUse(key) : 0;
@@ -104,7 +104,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     return use;
   }
 
-  /** A row may name the one that it replaces; where that is not the author's own, or replaced before, it stands for itself. */
+  /** Links a row with the row that it says it replaces, unless that is of another author or already replaced. */
   function link(draft: Draft, i: number): void {
     const { row } = draft.row;
     const named = row.metadata.get(SUPERSEDES);
@@ -123,7 +123,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
       above === undefined ? missing.get(nameOf(annotation.actor, named, row.event_id)) : knownOf(fates[above]);
     if (known === undefined || !mayReplace(annotation, known.record) || replaced.has(known)) return;
     const { record } = known;
-    // What broke off in the middle: the other half is here already.
+    // An interrupted push may have written the other half already.
     const { annotationId } = annotation;
     const announced = isSameRow(record.supersededBy, annotationId) ? record.supersededBy : undefined;
     if (record.state !== "live" && announced === undefined) return;
@@ -140,33 +140,31 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
   ): AnnotationRecord {
     const { run, nowMs, scrub } = setting;
     const { runId, workflowId, owner } = run;
-    const said = judgmentOfRow(row);
-    const target = targetOf(said, event, row.event_id);
+    const content = judgmentOfRow(row);
+    const { signal, note, confidence } = content;
+    const target = targetOf(content, event, row.event_id);
     const aboutNode = target.nodeId ?? (target.eventId === event.eventId ? event.nodeId : undefined);
-    const { label, correction } = said.signal;
+    const optional = {
+      aboutNode,
+      note: note === undefined ? undefined : scrub(note),
+      confidence: actorKind === "agent" ? confidence : undefined,
+      supersedes: supersedes?.annotationId,
+      flag: signal.kind === "flag" ? { status: "open" as const } : undefined,
+      importedBy,
+    };
     return {
       annotationId,
-      tenant: owner.tenant,
-      ...defined({ workspace: owner.workspace }),
+      ...visibilityOf(owner),
       runId,
       workflowId,
       ...agentFields(agentsOfNode(run, aboutNode)),
       target,
-      ...defined({ aboutNode }),
-      signal: {
-        ...said.signal,
-        ...(label === undefined ? {} : { label: scrub(label) }),
-        ...(correction === undefined ? {} : { correction: scrub(correction) }),
-      },
-      ...(said.note === undefined ? {} : { note: scrub(said.note) }),
+      signal: scrubSignal(signal, scrub),
       actor,
       actorKind,
-      ...(actorKind === "agent" && said.confidence !== undefined ? { confidence: said.confidence } : {}),
       createdAtMs: timeOf(row.timestamp, nowMs, supersedes?.createdAtMs),
       state: "live",
-      ...(supersedes === undefined ? {} : { supersedes: supersedes.annotationId }),
-      ...(said.signal.kind === "flag" ? { flag: { status: "open" } } : {}),
-      ...defined({ importedBy }),
+      ...defined(optional),
       tapeRow: text,
     };
   }
@@ -180,17 +178,17 @@ function knownOf(fate: Fate | undefined): JudgedRow | undefined {
   return fate !== undefined && "known" in fate ? fate.known : undefined;
 }
 
-/** Whether it is the author's own in the place of what was imported in the author's name. */
+/** Whether a judgment that was made here replaces one that was imported in its author's name. */
 function takesOver({ annotation, earlier }: Draft): boolean {
   return earlier !== undefined && isMadeHere(annotation) && !isMadeHere(earlier);
 }
 
-function supersededBy(annotation: AnnotationRecord, by: AnnotationRecord): AnnotationRecord {
+export function supersededBy(annotation: AnnotationRecord, by: AnnotationRecord): AnnotationRecord {
   const { annotationId, createdAtMs } = by;
   return { ...annotation, state: "superseded", supersededBy: annotationId, supersededAtMs: createdAtMs };
 }
 
-/** How often each key has begun anew. */
+/** How often each key was used for a new chain of judgments. */
 function usesOf(all: readonly JudgedRow[]): Map<string, number> {
   const keys = new Map(all.map(({ record, id, came }) => [record, keyOf(record.actor, rowKey(id, came))]));
   const keyOfId = new Map([...keys].map(([{ annotationId }, key]) => [annotationId, key]));
@@ -210,8 +208,34 @@ function nameOf(actor: string, id: string, eventId: bigint): string {
   return JSON.stringify([actor, String(eventId), id]);
 }
 
-/** What is to come, what nobody can read, and what a row said before it was changed, is not when it was written. */
+/** The time of a row: now where its timestamp is in the future, unreadable, or not later than that of the row it replaces. */
 function timeOf(timestamp: string | null, nowMs: number, afterMs = -1): number {
   const ms = timestamp === null ? undefined : instantMs(timestamp);
   return ms === undefined || ms <= afterMs || ms > nowMs ? nowMs : ms;
+}
+
+interface RowAuthor {
+  readonly actor: string;
+  readonly actorKind: ActorKind;
+  /** Present where the caller pushes a row of another author. */
+  readonly importedBy?: string;
+}
+
+const KINDS = { human: "person", agent: "agent", system: "code" } as const;
+
+const ACTOR_MAX = 256;
+
+/** The author of a row: the caller unless it names another. Or the problem with it. */
+function authorOf({ author }: Pick<Row, "author">, caller: Caller): RowAuthor | { readonly problem: string } {
+  const id = authorNameOf({ author }, caller.principal);
+  if (author === null || id === caller.principal) {
+    return { actor: caller.principal, actorKind: actorKindOf(caller.kind) };
+  }
+  if (id.length > ACTOR_MAX || id.includes("\0")) return { problem: "the name of its author cannot be stored" };
+  const actorKind = KINDS[author.kind];
+  // Judgments of people are counted separately, so only people push them: an agent could appear as many people.
+  if (actorKind === "person" && caller.kind !== "user") {
+    return { problem: `it is ${id}'s, and only a key of kind user pushes judgments of people` };
+  }
+  return { actor: id, actorKind, importedBy: caller.principal };
 }

@@ -4,7 +4,6 @@ import { type FileLine, fileLines, fileText, type RowLines } from "../../formats
 import { FileError } from "../../formats/text/file-error.ts";
 import { trimSpace } from "../../formats/text/lines.ts";
 import { AppError, type ErrorDetails } from "../../protocol/errors.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
 import {
   MAX_ROW_CHARACTERS,
   MAX_SIDECAR_LINES,
@@ -12,37 +11,32 @@ import {
   type PushSidecarRequest,
   type PushSidecarResponse,
 } from "../../protocol/tapes/api.ts";
-import { type Recorder, refused } from "../execute.ts";
+import { type ApiRequest, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
 import { serializeFor } from "../shared/serialize.ts";
-import { lineExcess } from "./line-limits.ts";
-import { PushAnswer } from "./push-answer.ts";
 import { planPush } from "./push-plan.ts";
-import { unitsOf } from "./push-units.ts";
-import { rowLinesInTurns, Turns } from "./turns.ts";
+import { PushAnswer, unitsOf } from "./push-units.ts";
+import { lineExcess, rowLinesInTurns, Turns } from "./tape-lines.ts";
 
-export interface PushSidecar {
-  readonly caller: Caller;
-  /** As the caller may see it. */
+export interface PushSidecar extends ApiRequest<PushSidecarRequest, PushSidecarResponse> {
+  /** The run, which the caller can see. */
   readonly run: RunIdentity;
-  readonly request: PushSidecarRequest;
-  /** Throws unless the caller may bring what others said. */
+  /** Throws unless the caller may push judgments of others. */
   mayImport(): Promise<void>;
-  readonly record: Recorder<PushSidecarResponse>;
 }
 
-/** The file as it will be stored, and what it says. */
+/** The file as it will be stored, with its rows. */
 export interface CleanSidecar extends RowLines {
   readonly text: string;
 }
 
-/** Others may push to the same run, or judge it, meanwhile; not for ever. */
+/** Attempts in case the run is judged, or pushed to, meanwhile. */
 const ATTEMPTS_MAX = 10;
 
 /**
- * Makes judgments of the rows of a sidecar, and keeps the file. More rows than fit one commit take several, the file with the last:
- * a push that broke off is finished by pushing again, since what is here already is not written twice.
+ * Makes judgments of the rows of a sidecar, and stores the file. Many rows take several commits, with the file in the last. An interrupted push is
+ * finished by pushing again: stored judgments are not written twice.
  */
 export async function pushSidecar(host: Host, push: PushSidecar): Promise<PushSidecarResponse> {
   requireFewLines(push.request.sidecar);
@@ -56,7 +50,7 @@ export async function pushSidecar(host: Host, push: PushSidecar): Promise<PushSi
       if (push.request.dryRun) return answer.response();
       const refusal = await commitAll();
       if (refusal === undefined) return answer.response();
-      // Somebody else was there first: the next look sees what they did.
+      // The judgments were changed meanwhile: the next attempt reads them again.
       const moved = refusal.type === "annotation" || refusal.type === "tape";
       if (!moved || attempt === ATTEMPTS_MAX) throw refused(refusal);
 
@@ -72,7 +66,7 @@ export async function pushSidecar(host: Host, push: PushSidecar): Promise<PushSi
   });
 }
 
-/** Counted before the text is cut: a line takes many times its text in memory. */
+/** Refuses a text with too many lines before it is split: a line takes many times its text in memory. */
 function requireFewLines(text: string): void {
   let lines = 1;
   for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1)) {
@@ -80,7 +74,7 @@ function requireFewLines(text: string): void {
   }
 }
 
-/** Throws for a line that would hold up other requests. */
+/** Throws for a line that would block other requests. */
 function requireModest({ text }: FileLine, line: number): void {
   const excess = text.length > MAX_ROW_CHARACTERS ? `is longer than ${MAX_ROW_CHARACTERS} characters` : tooDense(text);
   if (excess === undefined) return;
@@ -88,7 +82,7 @@ function requireModest({ text }: FileLine, line: number): void {
   throw sidecarRefused(`line ${line}: ${problem}`, { problems: [{ line, problem }], count: 1 });
 }
 
-/** Comments are never parsed: they have no values. */
+/** The excess of a line with too many values. Comments are not parsed and have none. */
 function tooDense(text: string): string | undefined {
   const excess = lineExcess(text);
   return excess !== undefined && isContent(trimSpace(text)) ? excess : undefined;

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { defined } from "../../protocol/defined.ts";
+import { formatId, RANDOM_BYTES, timeOfId } from "../../protocol/id.ts";
 import { isRecorded } from "../../protocol/tapes/api.ts";
 import type { TAPE_EVENTS } from "../../protocol/tapes/events.ts";
 import type { Store, StoredEvent } from "../../store/port/store.ts";
@@ -19,7 +21,7 @@ interface EventDoc {
   readonly payload?: { readonly seq?: number | string };
 }
 
-/** How the rows of a sidecar call the events of a run: by the `seq` of a tape's record, or by their place in the log of any other run. */
+/** The numbers of a run's events in the rows of its sidecar: the `seq` of a tape's record, or the sequence in the log of any other run. */
 export class RowEvents {
   readonly #store: Pick<Store, "readEvents">;
   readonly #runId: string;
@@ -31,7 +33,7 @@ export class RowEvents {
     this.#number = isRecorded(run) ? bySeq : bySequence;
   }
 
-  /** The event of each number, the first where a tape has several; those that the run does not have are left out. */
+  /** The event of each number, the first where a tape has several; unknown numbers are left out. */
   async find(numbers: ReadonlySet<bigint>): Promise<Map<bigint, TargetEvent>> {
     const found = new Map<bigint, TargetEvent>();
     if (numbers.size === 0) return found;
@@ -55,7 +57,7 @@ export class RowEvents {
     return found;
   }
 
-  /** What a judgment about the whole run is written under; 0 when there is no event. */
+  /** The number of the first event, for judgments about the whole run; 0 without events. */
   async first(): Promise<bigint> {
     for await (const [number] of this.#all()) return number;
     return 0n;
@@ -82,4 +84,24 @@ function bySequence({ sequence }: StoredEvent): bigint {
 
 function bySeq({ type }: StoredEvent, { payload }: EventDoc): bigint | undefined {
   return type === RECORD && payload?.seq !== undefined ? BigInt(payload.seq) : undefined;
+}
+
+const HASH_BITS = 60n;
+/** The characters of an id that the hash takes: five bits each. */
+const HASH_CHARACTERS = 12;
+
+/**
+ * The id of the annotation of a pushed row. Its time is that of the run, because an id must not depend on the time of the push; then come the place of
+ * the row in the file, so that ids ascend with it, and a hash of the name of the row.
+ */
+export function rowAnnotationId(runId: string, place: number, name: string): string {
+  const hash = createHash("sha256").update(`${runId} ${name}`).digest("hex");
+  const bits = (BigInt(place) << HASH_BITS) | BigInt.asUintN(Number(HASH_BITS), BigInt(`0x${hash.slice(0, 16)}`));
+  const bytes = Buffer.from(bits.toString(16).padStart(2 * RANDOM_BYTES, "0"), "hex");
+  return formatId("ann", timeOfId(runId) ?? 0, bytes);
+}
+
+/** Whether two ids are of one row, whose place in the file may have changed. */
+export function isSameRow(one: string | undefined, other: string): boolean {
+  return one?.slice(-HASH_CHARACTERS) === other.slice(-HASH_CHARACTERS);
 }

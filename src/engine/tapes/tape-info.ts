@@ -2,29 +2,25 @@ import { readJson } from "../../formats/json/exact-json.ts";
 import { readTapeLine, type TapeHeader } from "../../formats/tapes/tape.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
+import { isoOf } from "../../protocol/instant.ts";
 import type { TapeDetails, TapeInfo, TapeListQuery, TapePage } from "../../protocol/tapes/api.ts";
 import { HEADER_CHARACTERS_MAX, type StoredTape, type TapeOutline } from "../../store/port/tapes.ts";
 import type { Host } from "../host.ts";
+import { DEFAULT_LIMIT, pageOf, requireCursor } from "../shared/page.ts";
 
 type Reading = Pick<Host, "store">;
-
-const DEFAULT_LIMIT = 50;
 
 /** A page, newest first. A cursor is the id of the last run of the page before. */
 export async function listTapes({ store }: Reading, visible: Visibility, query: TapeListQuery): Promise<TapePage> {
   const { digest, cursor, limit = DEFAULT_LIMIT } = query;
-  if (cursor !== undefined && !(cursor.startsWith("run-") && isId(cursor))) {
-    throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
-  }
+  requireCursor(cursor, "run");
   const found = await store.listTapes(visible, defined({ limit: limit + 1, digest, before: cursor }));
-  const tapes = found.slice(0, limit).map(infoOf);
-  const last = tapes.at(-1);
-  return found.length > limit && last ? { tapes, nextCursor: last.runId } : { tapes };
+  const { page, next } = pageOf(found, limit, ({ runId }) => runId);
+  return { tapes: page.map(infoOf), ...next };
 }
 
-/** Throws `not_found` for runs that came in another way, and for those of others alike. */
+/** Throws `not_found` for runs that are no tapes or not visible. */
 export async function visibleTape({ store }: Reading, visible: Visibility, runId: string): Promise<StoredTape> {
   const tape = await store.readTape(visible, runId);
   if (tape === undefined) throw new AppError("not_found", { what: "tape", runId });
@@ -45,17 +41,9 @@ export async function missingBodies({ store }: Reading, visible: Visibility, tap
 
 function infoOf(tape: TapeOutline): TapeInfo {
   const { runId, digest, name, records, importedBy, importedAtMs } = tape;
-  const { harn_version = "unknown", script_path = null } = headerOf(tape) ?? {};
-  return {
-    runId,
-    digest,
-    ...defined({ name }),
-    records,
-    harnVersion: harn_version,
-    ...(script_path === null ? {} : { scriptPath: script_path }),
-    importedBy,
-    importedAt: new Date(importedAtMs).toISOString(),
-  };
+  const { harn_version = "unknown", script_path } = headerOf(tape) ?? {};
+  const file = { harnVersion: harn_version, scriptPath: script_path ?? undefined };
+  return defined({ runId, digest, name, records, ...file, importedBy, importedAt: isoOf(importedAtMs) });
 }
 
 /** The header without its arguments, which come last and may be long. Undefined where the start does not hold the rest. */

@@ -19,8 +19,8 @@ import { scrubInTurns } from "../secrets/scrub-in-turns.ts";
 import { pauses } from "../worker/pauses.ts";
 
 /**
- * The lines of a tape of a run, a page at a time. A run that came as a tape gives back its records; the events of any other become
- * records, each with all of the event as clients see it, without secrets. Bodies of those are in the file whatever their length.
+ * The lines of a run as a tape, page by page. An imported tape returns its records; the events of any other run become records with the whole event as
+ * clients see it, without secrets. Their bodies are in the file, whatever their length.
  */
 export async function* tapeOfRun(
   host: Pick<Host, "store" | "scrubber">,
@@ -43,7 +43,7 @@ export async function* tapeOfRun(
     const lines: string[] = [];
     for (const stored of page) {
       lines.push(printTapeRecord(await recorder.record(stored)));
-      // An event takes long where the run is large, however short it is itself.
+      // Folding an event takes long where the run is large.
       await pause();
     }
     yield lines;
@@ -65,7 +65,7 @@ function headerFor(workflowId: string, version: string) {
   };
 }
 
-/** The events of a run, one after the other, as what a tape can say of them. */
+/** Turns the events of a run, one after the other, into records of a tape. */
 class EventRecorder {
   readonly #hasher: BodyHasher;
   readonly #scrubber: Scrubber;
@@ -103,7 +103,7 @@ class EventRecorder {
   }
 }
 
-/** JSON can name half of a surrogate pair, and only by an escape; nothing that is hashed can hold one. */
+/** JSON with escapes of lone surrogates replaced, which cannot be hashed. */
 function wholePairs(json: string): string {
   return json.replace(/\\(?:\\|u(d[89a-f][0-9a-f]{2}))/g, (written, half) =>
     half === undefined ? written : "\\ufffd",

@@ -1,18 +1,22 @@
 import { defined } from "../../protocol/defined.ts";
+import { tokenAllowed } from "../../protocol/gates/gate-rules.ts";
+import { isoOf } from "../../protocol/instant.ts";
+import { own } from "../../protocol/own.ts";
 import type { AttemptOutcome, ClaimedDelivery } from "../../store/port/gates.ts";
+import { isOverdue } from "../gates/decide/close-interrupt.ts";
+import { tokenEndMs, tokenFor } from "../gates/shown-gates.ts";
 import type { Host } from "../host.ts";
 import type { OutboundAnswer } from "../outbound/call-out.ts";
 import { isTurnSpent, ownTurn } from "../worker/pauses.ts";
-import { Contents } from "./delivery-content.ts";
-import type { Held, Lane } from "./lane.ts";
+import type { Held, Lane } from "./dispatcher.ts";
 import { deliveryAfter, healthAfter, isDelivered, type RetryPolicy } from "./retry-policy.ts";
 import { sendToCallback, sendToWebhook } from "./send-delivery.ts";
 import { spread } from "./spread.ts";
 
 export interface AttemptSettings extends RetryPolicy {
-  /** Names this process in the leases it holds. */
+  /** The owner of this process's leases. */
   readonly owner: string;
-  /** Under which clients reach the host, for the token URLs of callbacks; "" when nobody said. */
+  /** The URL under which clients reach the host, for the token URLs of callbacks; "" if not configured. */
   readonly publicUrl: string;
   /** From 0 to 1; spreads retries. */
   chance(): number;
@@ -20,23 +24,23 @@ export interface AttemptSettings extends RetryPolicy {
 
 export type DeliveryHost = Pick<Host, "store" | "nowMs" | "newId" | "outbound" | "tokens">;
 
-/** What can be done with a delivery in hand; each ends our hold on it. */
+/** The ends of a held delivery. */
 interface Attempts {
   readonly counts: { readonly delivered: number; readonly failed: number; readonly dead: number };
-  /** Sends it and writes what came of it. When it is cut short before there is an answer, it goes back as it was. */
+  /** Sends the delivery and records the answer. Where it is aborted before an answer, the delivery is released unchanged. */
   make(held: Held, lane: Lane, signal: AbortSignal): Promise<void>;
-  /** As it was; somebody, maybe we, will claim it at `nextAtMs`. */
+  /** Releases the delivery unchanged, to be claimed at `nextAtMs`. */
   handBack(held: Held, nextAtMs: number): Promise<void>;
-  /** Its webhook was disabled. */
+  /** Ends the delivery of a disabled webhook. */
   bury(held: Held): Promise<void>;
-  /** It stands for many deliveries, which are written now. */
+  /** Writes the deliveries that the row of this one stands for, and ends it. */
   spread(held: Held, signal: AbortSignal): Promise<void>;
 }
 
 /** Ends without an attempt. */
 const ENDS = {
   moot: { state: "delivered" },
-  lost: { state: "dead", lastError: "what it is about is not there" },
+  lost: { state: "dead", lastError: "its event or interrupt does not exist" },
   disabled: { state: "dead", lastError: "the webhook was disabled" },
 } as const satisfies Record<string, Pick<AttemptOutcome, "state" | "lastError">>;
 
@@ -48,8 +52,8 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
 
   const handBack = async ({ delivery }: Held, nextAtMs: number): Promise<void> => {
     const { deliveryId, attempts, lastStatus, lastError } = delivery;
-    const last = defined({ lastStatus, lastError });
-    await store.finishAttempt({ deliveryId, owner, state: "pending", attempts, nextAtMs, ...last, atMs: nowMs() });
+    const after = defined({ state: "pending" as const, attempts, nextAtMs, lastStatus, lastError });
+    await store.finishAttempt({ deliveryId, owner, ...after, atMs: nowMs() });
   };
 
   const settle = async ({ delivery }: Held, end: keyof typeof ENDS): Promise<void> => {
@@ -75,7 +79,7 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
   const auditDisabled = async ({ tenant, webhookId = "" }: ClaimedDelivery, answer: OutboundAnswer): Promise<void> => {
     const reason = "status" in answer ? `the receiver answered ${answer.status}` : answer.failure;
     const entry = { actor: "host", action: "webhook.disabled", target: webhookId, details: { reason } };
-    await store.commit({ tenant, audit: [{ occurredAt: new Date(nowMs()).toISOString(), ...entry }] });
+    await store.commit({ tenant, audit: [{ occurredAt: isoOf(nowMs()), ...entry }] });
   };
 
   const send = async (held: Held, body: Buffer, signal: AbortSignal): Promise<OutboundAnswer | keyof typeof ENDS> => {
@@ -83,7 +87,7 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
     const message = { deliveryId, eventType, body };
     const sending = { nowMs: nowMs(), signal };
     if (webhookId === undefined) return sendToCallback(outbound, url, message, sending);
-    // As it is now: it may have been deleted, or disabled by another process, since the delivery was claimed.
+    // Read again: it may have been deleted, or disabled by another process, since the delivery was claimed.
     const webhook = await store.readWebhook({ tenant }, webhookId);
     if (webhook === undefined) return "lost";
     if (webhook.disabledAtMs !== undefined) return "disabled";
@@ -102,7 +106,7 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
     },
     async make(held, lane, signal) {
       const { delivery, leaseUntilMs } = held;
-      // It waited too long in its lane: by the time of the answer it could be somebody else's.
+      // After a long wait in its lane the lease could end before the answer.
       if (nowMs() + outbound.timeoutMs >= leaseUntilMs) return handBack(held, nowMs());
       return contents.use({ ...host, publicUrl: settings.publicUrl }, delivery, async (content) => {
         if (typeof content === "string") return settle(held, content);
@@ -112,4 +116,61 @@ export function attemptsOf(host: DeliveryHost, settings: AttemptSettings): Attem
       });
     },
   };
+}
+
+/** The body of a delivery, made when it is sent. `moot` where the interrupt is not open any more, `lost` where its event or interrupt is not found. */
+type Content = { readonly body: Buffer } | "moot" | "lost";
+
+type Given = Pick<Host, "store" | "nowMs" | "tokens"> & {
+  /** The URL under which clients reach the host; "" if not configured. */
+  readonly publicUrl: string;
+};
+
+/** The contents of deliveries under way. All webhooks that get an event share its text, which may be megabytes long. */
+class Contents {
+  readonly #underWay = new Map<string, { readonly content: Promise<Content>; users: number }>();
+
+  /** Each content is released when the work of its last user has ended. */
+  async use<T>(given: Given, delivery: ClaimedDelivery, work: (content: Content) => Promise<T>): Promise<T> {
+    const { runId, sequence, webhookId } = delivery;
+    const key = webhookId === undefined ? delivery.deliveryId : `${runId} ${sequence}`;
+    const shared = this.#underWay.get(key) ?? { content: contentOf(given, delivery), users: 0 };
+    this.#underWay.set(key, shared);
+    shared.users += 1;
+    try {
+      return await work(await shared.content);
+    } finally {
+      shared.users -= 1;
+      if (shared.users === 0) this.#underWay.delete(key);
+    }
+  }
+}
+
+async function contentOf(given: Given, delivery: ClaimedDelivery): Promise<Content> {
+  const [event] = await given.store.readEvents(delivery.runId, delivery.sequence, 1);
+  if (event?.sequence !== delivery.sequence) return "lost";
+  if (delivery.webhook === undefined) return callbackContent(given, delivery, event.body);
+  const { runId, workspace } = delivery;
+  const place = workspace === undefined ? "" : `"workspaceId":${JSON.stringify(workspace)},`;
+  // The event's own text, byte for byte as the events route serves it, with sensitive values masked.
+  const type = JSON.stringify(event.type);
+  return { body: Buffer.from(`{"type":${type},"runId":${JSON.stringify(runId)},${place}"event":${event.body}}`) };
+}
+
+/** The token of an interrupt that is open and can be answered by a token. */
+async function callbackContent(given: Given, delivery: ClaimedDelivery, eventText: string): Promise<Content> {
+  const { runId, interruptId = "", tenant } = delivery;
+  const run = await given.store.readRun({ tenant }, runId);
+  const interrupt = run && own(run.interrupts, interruptId);
+  if (interrupt === undefined) return "lost";
+  const isOpen = interrupt.status === "open" && !isOverdue(interrupt, given.nowMs());
+  if (!isOpen || !tokenAllowed(interrupt)) return "moot";
+  const { nodeId, kind, requestedAt } = interrupt;
+  const interruptToken = tokenFor(given, runId, interrupt);
+  const callbackUrl = `${given.publicUrl}/v1/interrupts/${interruptToken}`;
+  const expiresAt = new Date(tokenEndMs(given, interrupt)).toISOString();
+  // The data of the event, which is masked: the folded interrupt has sensitive values.
+  const { data } = JSON.parse(eventText).payload as { readonly data?: unknown };
+  const about = { runId, nodeId, interruptId, kind, interruptToken, callbackUrl, expiresAt, requestedAt };
+  return { body: Buffer.from(JSON.stringify(data === undefined ? about : { ...about, data })) };
 }

@@ -1,7 +1,8 @@
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
+import { type Caller, visibilityOf } from "../../protocol/identity/identity.ts";
+import { isoOf } from "../../protocol/instant.ts";
 import type {
   ListDeliveriesResponse,
   RedeliverRequest,
@@ -11,10 +12,10 @@ import type {
 import type { DeliveryState } from "../../store/port/gates.ts";
 import { auditDraft } from "../execute.ts";
 import type { Host } from "../host.ts";
-import { visibilityOf, visibleWebhook } from "./manage-webhooks.ts";
+import { pageOf, unknownCursor } from "../shared/page.ts";
+import { deliveryInfo, visibleWebhook } from "./manage-webhooks.ts";
 import { isDelivered } from "./retry-policy.ts";
 import { sendToWebhook } from "./send-delivery.ts";
-import { deliveryInfo } from "./webhook-info.ts";
 
 interface DeliveriesAsked {
   readonly webhookId: string;
@@ -23,26 +24,21 @@ interface DeliveriesAsked {
   readonly state?: DeliveryState;
 }
 
-/** A page, newest first. A cursor is the id of the last delivery of the page before. */
+/** A page of deliveries, newest first. The cursor is the id of the last delivery of the page before. */
 export async function listDeliveries(
   host: Host,
   caller: Caller,
   { webhookId, limit, cursor, state }: DeliveriesAsked,
 ): Promise<ListDeliveriesResponse> {
-  if (cursor !== undefined && !isId(cursor)) {
-    throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
-  }
+  if (cursor !== undefined && !isId(cursor)) throw unknownCursor();
   await visibleWebhook(host, caller, webhookId);
-  const found = await host.store.listDeliveries(
-    visibilityOf(caller),
-    defined({ webhookId, limit: limit + 1, before: cursor, state }),
-  );
-  const deliveries = found.slice(0, limit).map(deliveryInfo);
-  const last = deliveries.at(-1);
-  return found.length > limit && last ? { deliveries, nextCursor: last.deliveryId } : { deliveries };
+  const query = defined({ webhookId, limit: limit + 1, before: cursor, state });
+  const found = await host.store.listDeliveries(visibilityOf(caller), query);
+  const { page, next } = pageOf(found, limit, ({ deliveryId }) => deliveryId);
+  return { deliveries: page.map(deliveryInfo), ...next };
 }
 
-/** Gives dead deliveries all their attempts again. Throws `not_found` when the one that is named is not dead. */
+/** Gives dead deliveries all their attempts again. Throws `not_found` where the named one is not dead. */
 export async function redeliver(
   host: Host,
   caller: Caller,
@@ -50,23 +46,18 @@ export async function redeliver(
   { deliveryId }: RedeliverRequest,
 ): Promise<RedeliverResponse> {
   const { disabledAtMs } = await visibleWebhook(host, caller, webhookId);
-  if (disabledAtMs !== undefined) {
-    throw new AppError("validation_error", { problem: "the webhook is disabled; enable it first", webhookId });
-  }
-  // A text that is no id names nothing, and must not get into the audit log: it may be anything, also a secret.
+  if (disabledAtMs !== undefined) throw validationError("the webhook is disabled; enable it first", { webhookId });
+  // A text that is no id must not get into the audit log: it may be a secret.
   if (deliveryId !== undefined && !isId(deliveryId)) throw notDead(deliveryId);
   const nowMs = host.nowMs();
   const details = defined({ deliveryId });
-  // First, so that nothing is ever sent again without a word of who wanted it.
+  // Recorded first, so that each repeated delivery has an audit entry.
   await host.store.commit({
     tenant: caller.tenant,
     audit: [auditDraft(caller, nowMs, webhookId, { action: "webhook.redelivery_requested", details })],
   });
-  const which = deliveryId === undefined ? { webhookId } : { webhookId, deliveryId };
-  const redelivered = await host.store.redeliver(visibilityOf(caller), which, nowMs);
-  if (redelivered === 0 && deliveryId !== undefined) {
-    throw notDead(deliveryId);
-  }
+  const redelivered = await host.store.redeliver(visibilityOf(caller), defined({ webhookId, deliveryId }), nowMs);
+  if (redelivered === 0 && deliveryId !== undefined) throw notDead(deliveryId);
   return { webhookId, redelivered };
 }
 
@@ -76,18 +67,12 @@ function notDead(deliveryId: string): AppError {
 
 const TEST_EVENT = "assay.webhook.test";
 
-/** Sends a delivery like any other, except that it is about no run and is sent once. The webhook's state stays as it is. */
+/** Sends one delivery that is about no run. The state of the webhook does not change. */
 export async function testWebhook(host: Host, caller: Caller, webhookId: string): Promise<TestWebhookResponse> {
   const webhook = await visibleWebhook(host, caller, webhookId);
   const nowMs = host.nowMs();
-  const event = {
-    eventId: host.newId("evt"),
-    runId: "test",
-    type: TEST_EVENT,
-    payload: { webhookId },
-    timestamp: new Date(nowMs).toISOString(),
-    sequence: 0,
-  };
+  const origin = { eventId: host.newId("evt"), runId: "test", type: TEST_EVENT };
+  const event = { ...origin, payload: { webhookId }, timestamp: isoOf(nowMs), sequence: 0 };
   const body = Buffer.from(JSON.stringify({ type: TEST_EVENT, runId: event.runId, event }));
   const message = { deliveryId: host.newId("dlv"), eventType: TEST_EVENT, body };
   const answer = await sendToWebhook(host.outbound, webhook, message, { nowMs });

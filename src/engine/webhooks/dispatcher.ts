@@ -1,14 +1,65 @@
-import type { ClaimedDelivery } from "../../store/port/gates.ts";
+import type { ClaimedDelivery, WebhookRecord } from "../../store/port/gates.ts";
 import { type AttemptSettings, attemptsOf, type DeliveryHost } from "./attempts.ts";
-import { type Held, LANE_FULL, Lane, laneOf } from "./lane.ts";
+import { type Health, healthOf } from "./retry-policy.ts";
 import { isSpread } from "./spread.ts";
+
+/** A claimed delivery, with the end of its lease. */
+export interface Held {
+  readonly delivery: ClaimedDelivery;
+  readonly leaseUntilMs: number;
+}
+
+/** Deliveries that are being sent to one receiver at once. */
+const AT_ONCE = 8;
+
+/** Held deliveries of one receiver at which no more are claimed for it: others must not wait for a slow receiver. */
+const LANE_FULL = 24;
+
+/**
+ * The deliveries that one process holds for one receiver. While the receiver fails they are sent one at a time, so after an open circuit a single one
+ * is sent first. The health of the receiver is read again for a new lane, because other processes deliver too.
+ */
+export class Lane {
+  readonly waiting: Held[] = [];
+  inFlight = 0;
+  health: Health;
+
+  /** Callbacks have no webhook and no known health. */
+  constructor(webhook: WebhookRecord | undefined) {
+    this.health = webhook === undefined ? { failures: 0 } : healthOf(webhook);
+  }
+
+  get isEmpty(): boolean {
+    return this.waiting.length === 0 && this.inFlight === 0;
+  }
+
+  get isFull(): boolean {
+    return this.waiting.length + this.inFlight >= LANE_FULL;
+  }
+
+  /** The next delivery to be sent, unless enough are being sent. */
+  next(): Held | undefined {
+    return this.inFlight < (this.health.failures > 0 ? 1 : AT_ONCE) ? this.waiting.shift() : undefined;
+  }
+
+  isShut(nowMs: number): boolean {
+    const { disabledAtMs, circuitUntilMs = 0 } = this.health;
+    return disabledAtMs !== undefined || circuitUntilMs > nowMs;
+  }
+}
+
+/** The lane of a delivery: that of its webhook or, for callbacks, of their origin. */
+function laneOf({ webhookId, url }: ClaimedDelivery): string {
+  if (webhookId !== undefined) return webhookId;
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : "";
+}
 
 export interface DeliverySettings extends AttemptSettings {
   /** Longer than a few attempts take one after the other. */
   readonly leaseMs: number;
-  /** How often the outbox is looked at even when nobody says that there is something in it. */
+  /** How often the outbox is read without a notification. */
   readonly sweepMs: number;
-  /** How many deliveries are held at once. */
+  /** Deliveries that are held at once. */
   readonly inHandMax: number;
   onError(error: unknown): void;
 }
@@ -22,18 +73,18 @@ interface DeliveryStats {
 
 export interface Deliveries {
   stats(): DeliveryStats;
-  /** Takes nothing new, gives what is under way `graceMs` to end, hands the rest back. */
+  /** Takes nothing new, lets deliveries that are being sent end within `graceMs`, releases the others. */
   stop(graceMs: number): Promise<void>;
 }
 
 const CLAIM_AT_ONCE = 24;
 
-/** The part of what is held at once that one tenant may have: its receivers may take seconds for each, and others must not wait for them. */
+/** The part of the held deliveries that one tenant may have: other tenants must not wait for slow receivers. */
 const TENANT_PART = 3 / 4;
 
 /**
- * Sends what the outbox holds, at least once each. Any number of processes may do so: a delivery is leased by the one
- * that sends it. Polling is the truth; notifications only make it fast.
+ * Sends the deliveries of the outbox, each at least once. Any number of processes may do so: a delivery is leased by the process that sends it. The
+ * outbox is polled; notifications only make it faster.
  */
 export function startDeliveries(host: DeliveryHost, settings: DeliverySettings): Deliveries {
   const { store, nowMs } = host;
@@ -41,22 +92,22 @@ export function startDeliveries(host: DeliveryHost, settings: DeliverySettings):
   const attempts = attemptsOf(host, settings);
   const lanes = new Map<string, Lane>();
   const underWay = new Map<Promise<void>, AbortController>();
-  // More than one receiver may have: a tenant must not wait for one of its own either.
+  // More than one receiver may have, so that a tenant does not wait for one of its own receivers.
   const tenantMax = Math.max(LANE_FULL + 1, Math.floor(settings.inHandMax * TENANT_PART));
   const inHandOf = new Map<string, number>();
-  /** Webhooks of tenants that have as much in hand as they may. */
+  /** Webhooks of tenants that hold as many deliveries as they may. */
   const heldBack = new Map<string, Set<string>>();
   let inHand = 0;
   let stopping = false;
   let looking = false;
   let lookAgain = false;
-  /** Something may be due that there was no room for. */
+  /** Whether deliveries may be due that there was no room for. */
   let wanting = false;
   let timer: NodeJS.Timeout | undefined;
 
   const run = (work: (signal: AbortSignal) => Promise<void>, after = () => {}): void => {
     const cut = new AbortController();
-    // Trouble with the database: the lease runs out, and then it is tried again.
+    // After a database error the lease runs out, and the delivery is tried again.
     const end: Promise<void> = work(cut.signal)
       .catch(onError)
       .then(() => {
@@ -76,7 +127,7 @@ export function startDeliveries(host: DeliveryHost, settings: DeliverySettings):
 
   const holdBack = (held: Held): void => {
     const { tenant, webhookId } = held.delivery;
-    // Its webhooks are left out of further claims. Callbacks cannot be, and come again when others had their turn.
+    // Webhooks are left out of further claims. Callbacks cannot be, and are claimed again after others.
     if (webhookId !== undefined) heldBack.set(tenant, (heldBack.get(tenant) ?? new Set()).add(webhookId));
     run(() => attempts.handBack(held, webhookId === undefined ? held.leaseUntilMs : nowMs()));
   };
@@ -117,7 +168,7 @@ export function startDeliveries(host: DeliveryHost, settings: DeliverySettings):
       run((signal) => attempts.spread(held, signal));
       return;
     }
-    // A claim can leave out webhooks, but not callbacks to one place among the others.
+    // A claim can leave out webhooks, but not the callbacks of one origin.
     const isFull = lane.isFull && delivery.webhookId === undefined;
     if (isFull || (inHandOf.get(delivery.tenant) ?? 0) >= tenantMax) {
       holdBack(held);
@@ -172,7 +223,7 @@ export function startDeliveries(host: DeliveryHost, settings: DeliverySettings):
   };
 
   const unsubscribe = store.onChange((change) => {
-    // An enabled webhook makes what waited for it due.
+    // The waiting deliveries of an enabled webhook are due.
     if (change.deliveries || change.webhooks) look();
   });
   look();

@@ -10,16 +10,13 @@ import { ShortCache } from "../shared/short-cache.ts";
 import { typesMatching } from "./event-patterns.ts";
 import { DELIVERIES_MAX, spreadOf } from "./spread.ts";
 
-/** How long a webhook made by another process may go unnoticed when its notification was lost. */
+/** How long subscriptions are cached, in case the notification of another process gets lost. */
 const KEEP_MS = 1000;
 
-/** A webhook as far as it matters for whether an event concerns it. */
+/** The members of a webhook that decide which events it receives. */
 type Subscription = Pick<WebhookRecord, "webhookId" | "workspace" | "tags"> & { readonly types: ReadonlySet<string> };
 
-/**
- * A store whose commits carry the deliveries of their events: both are durable together or not at all, so no crash
- * loses a delivery or makes one up. While a tenant has no webhooks, a commit is passed on as it is and at once.
- */
+/** A store whose commits include the deliveries of their events: both are durable together or not at all. Without webhooks, a commit is passed on at once. */
 export function withOutbox(
   store: Store,
   { nowMs, newId, capabilities }: Pick<Host, "nowMs" | "newId" | "capabilities">,
@@ -51,7 +48,7 @@ export function withOutbox(
     ...store,
     async commit(unit) {
       if (unit.webhooks !== undefined) {
-        // The next commit of this process goes by what this one changed, however late the word of it is.
+        // The next commit of this process must know the change, also before its notification.
         return store.commit(unit).finally(() => subscriptions.clear());
       }
       if (!unit.runs?.some(({ events }) => events.length > 0)) return store.commit(unit);
@@ -61,7 +58,7 @@ export function withOutbox(
   };
 }
 
-/** Nothing is written for a webhook that is disabled: by the time it is enabled, nobody waits for it any more. */
+/** Whether deliveries are written for a webhook: not while it is disabled. */
 function isEnabled({ disabledAtMs }: WebhookRecord): boolean {
   return disabledAtMs === undefined;
 }
@@ -74,10 +71,10 @@ type Draft = Omit<DeliveryWrite, "deliveryId" | "atMs">;
 
 /** `later`: one row stands for the deliveries to webhooks, from which they are written afterwards. */
 function deliveriesOf(run: Run, all: readonly RunEvent[], known: readonly Subscription[], later: boolean): Draft[] {
-  // Inherited and recorded events happened in another run or on another host, and were delivered from there.
+  // Inherited and imported events were delivered where they happened.
   const events = isRecorded(run) ? [] : all.filter(({ sequence }) => !isInherited(run, sequence));
   const { runId, owner, callbackUrl } = run;
-  const about = { ...defined({ workspace: owner.workspace }), runId };
+  const about = defined({ workspace: owner.workspace, runId });
   const concerned = known.filter((subscription) => concerns(subscription, run));
   const callbacks = events.flatMap((event): Draft[] => {
     if (callbackUrl === undefined || event.type !== "interrupt.requested") return [];
@@ -97,7 +94,7 @@ function deliveriesOf(run: Run, all: readonly RunEvent[], known: readonly Subscr
   return [...wanted, ...callbacks];
 }
 
-/** A webhook bound to a workspace sees the runs of that workspace only; every tag it names must be on the run. */
+/** Whether a run concerns a webhook: it is of its workspace and has all of its tags. */
 function concerns({ workspace, tags }: Subscription, { owner, tags: carried = [] }: Run): boolean {
   if (workspace !== undefined && workspace !== owner.workspace) return false;
   return tags.every((tag) => carried.includes(tag));

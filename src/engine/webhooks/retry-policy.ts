@@ -5,12 +5,12 @@ import type { OutboundAnswer } from "../outbound/call-out.ts";
 const HOUR_MS = 3_600_000;
 
 export interface RetryPolicy {
-  /** How often a delivery is attempted before it is dead. */
+  /** Attempts of a delivery before it is dead. */
   readonly attemptsMax: number;
   readonly firstMs: number;
   readonly factor: number;
   readonly maxMs: number;
-  /** Failures in a row after which a webhook's deliveries wait, and how long: twice as long with each further one. */
+  /** Failures in a row after which a webhook's deliveries wait, and the first wait, which doubles with each further failure. */
   readonly circuitAfter: number;
   readonly circuitFirstMs: number;
   readonly circuitMaxMs: number;
@@ -31,13 +31,13 @@ export const RETRY_DEFAULTS: RetryPolicy = {
   disableAfterMs: 7 * 24 * HOUR_MS,
 };
 
-/** The instant, and a number from 0 to 1 drawn for it: many that failed together must not come back together. */
+/** The time, and a random number from 0 to 1: deliveries that failed together must not retry together. */
 interface Moment {
   readonly nowMs: number;
   readonly chance: number;
 }
 
-/** What is known of how a webhook fares. */
+/** The health of a webhook. */
 export type Health = Pick<WebhookRecord, "failures" | "failingSinceMs" | "circuitUntilMs" | "disabledAtMs">;
 
 export function healthOf({ failures, failingSinceMs, circuitUntilMs, disabledAtMs }: WebhookRecord): Health {
@@ -48,12 +48,12 @@ export function isDelivered(answer: OutboundAnswer): boolean {
   return "status" in answer && answer.status >= 200 && answer.status < 300;
 }
 
-/** The receiver says that it will never want anything again. */
+/** The status of a receiver that does not want any further deliveries. */
 const GONE = 410;
 
 /**
- * Disabled once, it stays so until somebody enables it: an answer that was under way does not. Nor does a failure that
- * was under way when the circuit opened make it stay open for longer: many fail together when a receiver goes away.
+ * The health after an answer. A disabled webhook stays disabled until it is enabled by a request. A failure that arrives while the circuit is open does
+ * not extend it: many deliveries fail together when a receiver goes away.
  */
 export function healthAfter(health: Health, answer: OutboundAnswer, policy: RetryPolicy, moment: Moment): Health {
   const { disabledAtMs } = health;
@@ -86,7 +86,7 @@ interface AfterAttempt {
   readonly lastError?: string;
 }
 
-/** What becomes of a delivery whose next attempt came to this answer. */
+/** The state of a delivery after the answer of its next attempt. */
 export function deliveryAfter(
   attemptsBefore: number,
   answer: OutboundAnswer,

@@ -1,14 +1,14 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { defined } from "../../protocol/defined.ts";
 import type { WebhookRecord } from "../../store/port/gates.ts";
 import { callOut, type OutboundAnswer } from "../outbound/call-out.ts";
 import type { Outbound } from "../outbound/guard.ts";
-import { SIGNATURE_ALGORITHM, signatureOf } from "./signature.ts";
 
-/** A receiver's answer is of no interest beyond its status; this much is taken so that it can end in peace. */
+/** Bytes of an answer that are read, so that the receiver can finish it; only its status is used. */
 const MAX_ANSWER_BYTES = 65_536;
 
 interface Message {
-  /** The same at every attempt, so that a receiver can tell a repetition. */
+  /** The same for each attempt, so that a receiver can detect repetitions. */
   readonly deliveryId: string;
   readonly eventType: string;
   readonly body: Buffer;
@@ -16,7 +16,7 @@ interface Message {
 
 interface Sending {
   readonly nowMs: number;
-  /** Cuts the call short. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal;
 }
 
@@ -34,7 +34,7 @@ export function sendToWebhook(
   });
 }
 
-/** To the `callbackUrl` of a run. There is no secret to sign with: the token inside is what proves itself. */
+/** Sends to the `callbackUrl` of a run, without a signature: the token in the body is the credential. */
 export function sendToCallback(
   outbound: Outbound,
   url: string,
@@ -66,4 +66,21 @@ function send(
 
 function secondsOf({ nowMs }: Sending): number {
   return Math.floor(nowMs / 1000);
+}
+
+/** The name of the signature algorithm in headers and discovery. */
+export const SIGNATURE_ALGORITHM = "v1" as const;
+
+/** The signature of a body with its timestamp, so that a recorded delivery cannot be sent again later. */
+function signatureOf(secret: string, timestamp: number, body: Buffer): string {
+  return `sha256=${createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex")}`;
+}
+
+export function newSecret(): string {
+  return `whsec_${randomBytes(32).toString("base64url")}`;
+}
+
+/** The first 8 hex digits of a secret's SHA-256, by which its owners identify it. */
+export function fingerprintOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex").slice(0, 8);
 }

@@ -11,7 +11,7 @@ const CATCH_UP_RATE = 0.9;
  * How far a starting host goes ahead of its wall clock to be no earlier than the recorded times. Clocks are set back by less, confused time
  * zones included. A larger difference means that the clock of an earlier host was wrong: then the records are corrected.
  */
-export const AHEAD_MAX_MS = 24 * 3_600_000;
+const AHEAD_MAX_MS = 24 * 3_600_000;
 
 export interface SteadyClock {
   (): number;

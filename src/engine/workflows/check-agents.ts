@@ -1,24 +1,24 @@
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
-import type { WorkflowDefinition, WorkflowNode } from "../../protocol/workflows/workflow.ts";
+import { SUPERVISOR } from "../../protocol/runs/orchestrator.ts";
+import type { AgentRef, WorkflowDefinition, WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import type { AgentUse, NodeType, NodeTypes } from "../worker/node-type.ts";
-import { agentNamedBy } from "./named-agent.ts";
 
 type Lacks = (capability: string) => never;
 
-/** What the workflow alone tells of a node's agent. */
+/** Checks the agent of a node as far as the definition shows. */
 export function checkAgentRef(type: NodeType, node: WorkflowNode, lacks: Lacks): void {
   const { id, config, typeId } = node;
   const agent = agentNamedBy(node);
   const refuse = (problem: string): never => {
-    throw new AppError("validation_error", { problem: `node "${id}" ${problem}` });
+    throw validationError(`node "${id}" ${problem}`);
   };
   if (agent === undefined) {
-    if (type.agent?.required) refuse(`(${typeId}) asks an agent and names none`);
+    if (type.agent?.required) refuse(`(${typeId}) must name an agent`);
     return;
   }
   if (agent.version !== undefined && agent.channel !== undefined) {
-    refuse("names a version and a channel of its agent; one of them says which is meant");
+    refuse("names a version and a channel of its agent; give one of them");
   }
   if (type.onlyNamesAgent?.(config) === true && agent.channel === undefined) return;
   if (agent.channel !== undefined && type.agent?.channels !== true) {
@@ -27,7 +27,7 @@ export function checkAgentRef(type: NodeType, node: WorkflowNode, lacks: Lacks):
   if (type.agent === undefined) lacks("agents.manifestRuntime.supported");
 }
 
-/** Whether the agents a workflow asks are there for whoever is about to use it. */
+/** Throws where an agent of the workflow cannot be called from this place. */
 export async function checkAgents(
   nodeTypes: NodeTypes,
   visible: Visibility,
@@ -39,18 +39,24 @@ export async function checkAgents(
     const agent = agentNamedBy(node);
     if (use === undefined || agent === undefined) continue;
     const refusal = await use.refusal(visible, agent);
-    // Deployments come and go; only a run needs one now.
+    // A workflow may be registered before its agent is deployed.
     if (refusal === undefined || (refusal.code === "no_active_deployment" && asked === "registered")) continue;
     if (refusal.code === "no_active_deployment") {
       const { agentId, channel } = agent;
       const problem = refusal.message;
       throw new AppError("no_active_deployment", { problem, agentId, ...(channel && { channel }), nodeId: node.id });
     }
-    throw new AppError("validation_error", { problem: `node "${node.id}": ${refusal.message}`, nodeId: node.id });
+    throw validationError(`node "${node.id}": ${refusal.message}`, { nodeId: node.id });
   }
 }
 
 function useOf(nodeTypes: NodeTypes, { typeId, config }: WorkflowNode): AgentUse | undefined {
   const type = nodeTypes.get(typeId);
   return type?.onlyNamesAgent?.(config) === true ? undefined : type?.agent;
+}
+
+/** The agent of a node. A supervisor may name its agent in its config too. */
+export function agentNamedBy({ agent, typeId, config }: WorkflowNode): AgentRef | undefined {
+  const agentId = typeId === SUPERVISOR ? config["agentId"] : undefined;
+  return agent ?? (typeof agentId === "string" ? { agentId } : undefined);
 }

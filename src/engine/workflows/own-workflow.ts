@@ -9,7 +9,7 @@ interface OwnWorkflow {
   readonly typeId: string;
 }
 
-/** A workflow of one node that only the host starts; what is to be done is its input, under `plan`. */
+/** A workflow of one node that only the host starts; its input `plan` is the task of the node. */
 export function oneNodeWorkflow({ id, name, description, nodeId, typeId }: OwnWorkflow): WorkflowDefinition {
   return {
     id,
@@ -27,7 +27,7 @@ export function oneNodeWorkflow({ id, name, description, nodeId, typeId }: OwnWo
   };
 }
 
-/** What registers a definition of the host's own for a tenant that does not have it yet. */
+/** The writes that register a definition of the host for a tenant that does not have it yet. */
 export async function registrationOf(
   store: Pick<Store, "readWorkflow">,
   tenant: string,
@@ -36,7 +36,7 @@ export async function registrationOf(
   atMs: number,
 ): Promise<WorkflowWrite[]> {
   const workflowId = definition.id;
-  const standing = await store.readWorkflow(tenant, workflowId);
-  if (standing?.hash === hash) return [];
+  const current = await store.readWorkflow(tenant, workflowId);
+  if (current?.hash === hash) return [];
   return [{ tenant, workflowId, hash, definition: JSON.stringify(definition), atMs }];
 }

@@ -1,3 +1,4 @@
+import { addTo } from "../../formats/text/collections.ts";
 import { DISPATCH } from "../../protocol/runs/orchestrator.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
@@ -11,11 +12,11 @@ export interface PlanFactsHost extends Pick<Host, "nodeTypes"> {
   readonly plans: Pick<Host["plans"], "current">;
 }
 
-/** What is true of a node, or of a node of a workflow that it dispatches. */
+/** Facts about a node, including the workflows that it dispatches. */
 interface Facts {
-  /** Calls anything outside the host. */
+  /** Whether it calls anything outside the host. */
   readonly acts: boolean;
-  /** May ask a person, or wait for an event from outside. */
+  /** Whether it may ask a person, or wait for an external event. */
   readonly asks: boolean;
 }
 
@@ -27,14 +28,14 @@ interface Workflow extends Facts {
 }
 
 /**
- * Facts about the nodes of a workflow that include the workflows it dispatches, as they are registered now. Where the
- * answer cannot be known (a worker that a supervisor chooses, a workflow that is not registered) it is yes.
+ * Facts about the nodes of a workflow, including the workflows that it dispatches, as they are registered now. Unknown facts (of a worker that a
+ * supervisor chooses, of a workflow that is not registered) are taken to be true.
  */
 export class PlanFacts {
   readonly #host: PlanFactsHost;
   readonly #tenant: string;
   readonly #beforeActs = new Map<string, Promise<ReadonlySet<string>>>();
-  /** Each workflow is read once, however many ways lead to it. */
+  /** Each workflow is read once. */
   readonly #workflows = new Map<string, Promise<Workflow>>();
   readonly #families = new Map<string, Promise<Facts>>();
   readonly #pause = pauses();
@@ -69,7 +70,7 @@ export class PlanFacts {
     return false;
   }
 
-  /** Whether the workflow of a run was registered anew since, or is no longer there, and asks a person or waits for an event now. */
+  /** Whether the workflow of a run was registered anew since and now asks a person or waits for an event, or is no longer registered. */
   async asksAnew({ workflowId, workflowHash }: Pick<Run, "workflowId" | "workflowHash">): Promise<boolean> {
     const current = await this.#host.plans.current(this.#tenant, workflowId);
     if (current === undefined) return true;
@@ -85,7 +86,7 @@ export class PlanFacts {
     return known;
   }
 
-  /** The facts of a workflow and of all that it dispatches, however deep. */
+  /** The facts of a workflow and of all workflows below it. */
   async #familyOf(workflowId: string): Promise<Facts> {
     const seen = new Set([workflowId]);
     let [acts, asks] = [false, false];
@@ -129,14 +130,10 @@ function workflowOf(nodes: readonly WorkflowNode[], types: PlanFactsHost["nodeTy
   return { acts, asks, below: [...below] };
 }
 
-/** The nodes from which edges lead to one of these, forward or back; one of these itself where a loop leads to it. */
+/** The nodes from which edges, forward or back, lead to one of these. */
 function nodesBefore({ definition }: Plan, ids: readonly string[]): ReadonlySet<string> {
   const sources = new Map<string, string[]>();
-  for (const { sourceNodeId, targetNodeId } of definition.edges) {
-    const known = sources.get(targetNodeId);
-    if (known === undefined) sources.set(targetNodeId, [sourceNodeId]);
-    else known.push(sourceNodeId);
-  }
+  for (const { sourceNodeId, targetNodeId } of definition.edges) addTo(sources, targetNodeId, sourceNodeId);
   const found = new Set(ids.flatMap((id) => sources.get(id) ?? []));
   for (const id of found) for (const source of sources.get(id) ?? []) found.add(source);
   return found;

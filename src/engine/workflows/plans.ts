@@ -2,19 +2,24 @@ import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { getHeapStatistics } from "node:v8";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import { closestTo } from "../../protocol/closest-to.ts";
+import { defined } from "../../protocol/defined.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { WorkflowDefinition } from "../../protocol/workflows/workflow.ts";
 import type { Store, StoredWorkflow } from "../../store/port/store.ts";
-import { sharedReads } from "../shared/shared-reads.ts";
+import type { Host } from "../host.ts";
+import { sharedReads } from "../shared/short-cache.ts";
 import { ByteRoom } from "../worker/run-room.ts";
 import { makePlan, type Plan } from "./decide/plan.ts";
 
-/** Plans by content hash, made once and kept while they are used. Definitions never change, so nothing goes stale. */
+/** Plans by content hash, made once and cached. Definitions never change, so plans do not become stale. */
 export interface Plans {
-  /** What a run of this id would be started with now. */
+  /** The plan of a run that is started now. */
   current(tenant: string, workflowId: string): Promise<Plan | undefined>;
   /** The plan a run was started with. */
   byHash(hash: string): Promise<Plan>;
-  /** What a list shows of a definition. No plan is made or kept for it. */
+  /** The title of a definition for lists, without making a plan. */
   titleOf(hash: string): Promise<Title>;
 }
 
@@ -22,22 +27,22 @@ export type Title = Pick<WorkflowDefinition, "id" | "name" | "version">;
 
 export type PlanStore = Pick<Store, "readWorkflowHash" | "readWorkflowByHash">;
 
-/** The bytes of plans that are kept at most, however large the heap is: those of 64 million characters without structure. */
+/** The bytes of cached plans, at most, for any heap: those of 64 million characters without structure. */
 const KEPT_MAX = 128_000_000;
 /** The part of the heap that kept plans may take. */
 const KEPT_PER_HEAP = 8;
 
-/** What plans may hold together while nothing uses them. */
+/** The bytes that unused plans may hold together. */
 export function plansKept(heapBytes = getHeapStatistics().heap_size_limit): number {
   return Math.min(KEPT_MAX, Math.floor(heapBytes / KEPT_PER_HEAP));
 }
 
 /** A character of text takes one or two bytes. */
 const BYTES_PER_CHARACTER = 2;
-/** An object, a list, a member, and what the graph keeps of a node or an edge; measured on definitions of many shapes. */
+/** The bytes of an object, a list, a member, and of a node or an edge in the graph; measured on definitions of many shapes. */
 const BYTES_PER_PART = 48;
 
-/** About how many bytes a plan takes, and rather more: a definition of many small parts takes twenty times its text. */
+/** An upper estimate of the bytes of a plan: a definition of many small parts takes twenty times its text. */
 export function planBytes(definition: string): number {
   let parts = 0;
   for (let i = 0; i < definition.length; i++) {
@@ -62,7 +67,7 @@ export function plansOf(store: PlanStore, bytesMax = plansKept()): Plans {
     if (!workflow) throw new Error(`no workflow definition with hash ${hash}`);
     return use(workflow);
   };
-  /** A large definition is dropped and read again in its turn, so that requests that wait hold none. */
+  /** A large definition is dropped and read again in its turn, so that waiting requests hold none. */
   const readInTurn = async <T>(hash: string, use: Use<T>): Promise<T> => {
     const small = await read(hash, (one) =>
       one.definition.length > LARGE_DEFINITION ? undefined : { used: use(one) },
@@ -119,7 +124,7 @@ function titleIn({ definition }: StoredWorkflow): Title {
   return { id, name, version };
 }
 
-/** Plans within a number of bytes. The plan that was used least recently is dropped first; a plan larger than all is kept alone. */
+/** A cache of plans within a number of bytes. The least recently used plan is dropped first; a plan that is larger than the cache is kept alone. */
 class KeptPlans {
   readonly #bytesMax: number;
   readonly #plans = new Map<string, { readonly plan: Plan; readonly bytes: number }>();
@@ -153,7 +158,24 @@ class KeptPlans {
   }
 }
 
-/** Two texts of the same value are one definition. */
+/** The hash of a definition, the same for all texts of the same value. */
 export function definitionHash(definition: unknown): string {
   return createHash("sha256").update(canonicalJson(definition)).digest("hex");
+}
+
+/** Workflows that a name is compared with for a suggestion. */
+const COMPARED = 1000;
+
+/** The error of a workflow that is not registered, with the most similar name. */
+export async function unknownWorkflow(
+  { store }: Pick<Host, "store">,
+  { tenant }: Visibility,
+  workflowId: string,
+  field = "workflowId",
+): Promise<AppError> {
+  const known = (await store.listWorkflowHeads(tenant, "", COMPARED)).map((one) => one.workflowId);
+  const nearest = closestTo(workflowId, known);
+  const meant = nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
+  const problem = `no workflow "${workflowId}" is registered${meant}; GET /v1/workflows lists the workflows`;
+  return new AppError("validation_error", defined({ problem, field, workflowId, nearest }));
 }

@@ -13,41 +13,31 @@ import { type ScrubbedDefinition, scrubDefinition } from "./scrub-definition.ts"
 interface RegisterWorkflow {
   readonly caller: Caller;
   readonly definition: unknown;
-  /** The author's own text; what GET returns. */
+  /** The author's own text, which GET returns. */
   readonly text: string;
   readonly record: Recorder<RegisterWorkflowResponse>;
 }
 
-/** Registers for the caller's tenant, where it shadows a host-wide definition of the same id. */
+/** Registers a workflow for the caller's tenant, where it replaces a host-wide definition of the same id. */
 export async function registerWorkflow(host: Host, command: RegisterWorkflow): Promise<RegisterWorkflowResponse> {
   const { caller } = command;
   const given = await scrubDefinition(host.scrubber, command.definition);
   const { definition, hash } = checkWorkflow(host.nodeTypes, given.definition);
   await checkAgents(host.nodeTypes, caller, definition, "registered");
   const current = await host.store.readWorkflowHash(caller.tenant, definition.id);
-  const response: RegisterWorkflowResponse = {
-    workflowId: definition.id,
-    version: definition.version,
-    hash,
-    created: current !== hash,
-    ...(given.scrubbed === 0 ? {} : { scrubbed: given.scrubbed }),
-  };
+  const { id: workflowId, version } = definition;
+  const scrubbed = given.scrubbed === 0 ? undefined : given.scrubbed;
+  const response = defined({ workflowId, version, hash, created: current !== hash, scrubbed });
   const outcome = command.record(response);
+  const { tenant } = caller;
   const atMs = host.nowMs();
-  const write: WorkflowWrite = {
-    tenant: caller.tenant,
-    workflowId: definition.id,
-    hash,
-    definition: textOf(given, command.text),
-    atMs,
-  };
-  const documents = await pinGateSuites(host, { tenant: caller.tenant, definition, hash, atMs });
-  const details = { hash, ...(given.scrubbed === 0 ? {} : { scrubbed: String(given.scrubbed) }) };
+  const documents = await pinGateSuites(host, { tenant, definition, hash, atMs });
+  const details = defined({ hash, scrubbed: scrubbed && String(scrubbed) });
   const committed = await host.store.commit({
-    tenant: caller.tenant,
-    workflows: [write],
+    tenant,
+    workflows: [{ tenant, workflowId, hash, definition: textOf(given, command.text), atMs }],
     ...(documents.length === 0 ? {} : { documents }),
-    audit: [auditDraft(caller, atMs, definition.id, { action: "workflow.registered", details })],
+    audit: [auditDraft(caller, atMs, workflowId, { action: "workflow.registered", details })],
     ...defined({ idempotency: outcome }),
   });
   if (!committed.ok) throw refused(committed.refusal);
@@ -56,11 +46,11 @@ export async function registerWorkflow(host: Host, command: RegisterWorkflow): P
 
 export interface HostWideWorkflow {
   readonly write: WorkflowWrite;
-  /** What its gates are pinned to. */
+  /** The pins of its gates. */
   readonly documents: readonly DocumentWrite[];
 }
 
-/** A definition from `--workflows`, for every tenant. The caller names the file when this throws. */
+/** A definition from `--workflows`, for all tenants. Errors do not name the file. */
 export async function hostWideWorkflow(host: Host, raw: unknown, text: string): Promise<HostWideWorkflow> {
   const given = await scrubDefinition(host.scrubber, raw);
   const { definition, hash } = checkWorkflow(host.nodeTypes, given.definition);
@@ -70,7 +60,7 @@ export async function hostWideWorkflow(host: Host, raw: unknown, text: string): 
   return { write, documents };
 }
 
-/** The author's own text where nothing was taken out of it. */
+/** The author's own text, unless the scrubber removed something. */
 function textOf({ definition, scrubbed }: ScrubbedDefinition, text: string): string {
   return scrubbed === 0 ? text : JSON.stringify(definition, null, 2);
 }

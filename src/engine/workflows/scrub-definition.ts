@@ -1,30 +1,31 @@
 import { type Cleaning, changedTexts, cleaned } from "../../formats/secrets/clean-value.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { isHeaderName } from "../../formats/secrets/secret-names.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { type AppError, validationError } from "../../protocol/errors.ts";
+import { isObject } from "../../protocol/own.ts";
 import { withMembers } from "../../protocol/runs/secret-options.ts";
 import { type Cleaner, cleanInTurns } from "../secrets/scrub-in-turns.ts";
 
-/** Members that name a credential of the host; nodes need them as they are. */
+/** Members that name a credential of the host; nodes need them unchanged. */
 const REFERENCES: ReadonlySet<string> = new Set(["credentialsRef", "credentialRef"]);
-/** Members with values of their author's choice, which are hidden by any secret name that they have, and not only by that of a header. */
+/** Members whose values are masked under any secret name, not only under names of headers. */
 const SETTINGS: ReadonlySet<string> = new Set(["config", "settings", "metadata", "triggers", "configurableSchema"]);
-/** What a mapping has under a name is the name of a variable or port; a schema has names of members under some of its own. */
+/** Members whose values are names of variables, ports or members. */
 const MAPPING = /mapping$|^dependentRequired$|^dependencies$/i;
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface ScrubbedDefinition {
   readonly definition: unknown;
-  /** How many texts something was taken out of. */
+  /** The number of changed texts. */
   readonly scrubbed: number;
 }
 
 /**
- * A workflow definition without the secrets that its author wrote into it: definitions are shown to everyone who may read workflows, and their
- * texts are copied into events and interrupts. Runs get the same text, so that nothing that a run shows can differ from its definition.
+ * A workflow definition without the secrets that its author wrote into it: all readers of workflows see definitions, and their texts are copied
+ * into events and interrupts. Runs execute the scrubbed definition, so that a run shows nothing else than its definition.
  *
- * By name only values are hidden: static inputs, defaults, members of `SETTINGS`, headers and arguments of programs, alone and in lists. Elsewhere, and in mappings,
- * a text under a name like `token` is the name of a variable.
+ * Values are masked by their name in static inputs, defaults, members of `SETTINGS`, headers and arguments of programs, alone and in lists.
+ * Elsewhere, and in mappings, a text under a name like `token` is the name of a variable.
  */
 export async function scrubDefinition(
   scrubber: Cleaner & Pick<Scrubber, "holdsKey">,
@@ -41,8 +42,7 @@ export async function scrubDefinition(
 function cleanDefinition({ scrubText, holdsKey }: Pick<Scrubber, "scrubText" | "holdsKey">, raw: unknown): unknown {
   const harmless = (name: string): string => {
     if (name.length < SHORTEST || scrubText(name) === name) return name;
-    const problem = "a member of the workflow has a name that looks like a secret; rename it";
-    throw new AppError("validation_error", { problem });
+    throw validationError("a member of the workflow has a name that looks like a secret; rename it");
   };
 
   const reference = (value: string): string => {
@@ -70,7 +70,7 @@ function cleanDefinition({ scrubText, holdsKey }: Pick<Scrubber, "scrubText" | "
   const held = (name: string, item: unknown, holder: string): unknown =>
     withMembers(item, (member, value) => {
       if (member !== holder) return cleaned(value, elsewhere);
-      // A default that is declared sensitive is masked in its runs, by its value, and nodes need it.
+      // A sensitive default is masked by its value in runs, and nodes need it.
       return isSensitive(item) ? value : (cleaned({ [harmless(name)]: value }, values) as Fields)[name];
     });
 
@@ -91,26 +91,25 @@ function cleanDefinition({ scrubText, holdsKey }: Pick<Scrubber, "scrubText" | "
   });
 }
 
-/** References are names of credentials: longer texts are none. */
+/** Longer texts are no names of credentials. */
 const REFERENCE_MAX = 1_024;
 
 function refusedReference(): AppError {
-  const problem = "a credential reference of the workflow looks like a credential; give the name of one";
-  return new AppError("validation_error", { problem });
+  return validationError("a credential reference of the workflow looks like a credential; give the name of one");
 }
 
-/** A shorter name is no secret. */
+/** Shorter names are no secrets. */
 const SHORTEST = 8;
 
 function isSensitive(item: unknown): boolean {
-  return typeof item === "object" && item !== null && "sensitive" in item && item.sensitive === true;
+  return isObject(item) && item["sensitive"] === true;
 }
 
 function isStatic(port: unknown): boolean {
-  return typeof port === "object" && port !== null && "type" in port && port.type === "static";
+  return isObject(port) && port["type"] === "static";
 }
 
 function nameOf(item: unknown): string {
-  const name = typeof item === "object" && item !== null && "name" in item ? item.name : "";
+  const name = isObject(item) ? item["name"] : "";
   return typeof name === "string" ? name : "";
 }

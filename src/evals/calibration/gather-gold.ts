@@ -1,6 +1,6 @@
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { requireKept } from "../../engine/judgments/require-kept.ts";
+import { requireKept } from "../../engine/runs/delete-run.ts";
 import { AppError, validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type { LeftOut } from "../../protocol/evals/judge-certificate-api.ts";

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
-import { requireKept } from "../../engine/judgments/require-kept.ts";
-import { adjudicationsOf } from "../../engine/queues/decide/hold-item.ts";
-import { storedItem } from "../../engine/queues/item-record.ts";
+import { adjudicationsOf } from "../../engine/queues/decide/change-item.ts";
+import { storedItem } from "../../engine/queues/queue-records.ts";
+import { requireKept } from "../../engine/runs/delete-run.ts";
 import { endsLog } from "../../engine/runs/read-log.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { Run } from "../../protocol/runs/run.ts";

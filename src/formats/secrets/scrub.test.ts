@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { newApiKey } from "../../engine/identity/api-key.ts";
+import { newApiKey } from "../../engine/identity/authenticate.ts";
 import { turnsOf } from "../../testing/at-once.ts";
 import { tokensAt } from "../../testing/engine.ts";
 import { cleaned, cleanedInSteps } from "./clean-value.ts";

@@ -1,5 +1,5 @@
 import type { Host } from "../../engine/host.ts";
-import { SIGNATURE_ALGORITHM } from "../../engine/webhooks/signature.ts";
+import { SIGNATURE_ALGORITHM } from "../../engine/webhooks/send-delivery.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";
 import { type Discovery, PROTOCOL_VERSION, PROTOCOL_VERSIONS } from "../../protocol/discovery.ts";
 import { DRAIN_POLICIES, ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION } from "../../protocol/events.ts";

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import type { IncomingHttpHeaders } from "node:http";
 import type { Host } from "../../engine/host.ts";
 import { bearerOf } from "../../engine/identity/authenticate.ts";
-import { RecordedOutcome } from "../../engine/shared/recorded-outcome.ts";
+import { RecordedOutcome } from "../../engine/shared/once-only.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { defined } from "../../protocol/defined.ts";

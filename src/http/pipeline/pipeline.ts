@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { noteDenial } from "../../engine/identity/note-denial.ts";
+import { noteDenial } from "../../engine/identity/roles.ts";
 import { runIdentity } from "../../engine/runs/run-identity.ts";
 import { roomOf } from "../../engine/worker/run-room.ts";
 import { AppError, type ErrorDetails } from "../../protocol/errors.ts";
@@ -15,8 +15,7 @@ import type { ArrivalRoom, BodyRoom } from "./body-room.ts";
 import type { HttpDeps, HttpSettings } from "./deps.ts";
 import type { Handler } from "./handler.ts";
 import { keyedRequest, oncePerKey } from "./idempotency.ts";
-import type { KeyWatch } from "./key-watch.ts";
-import { admitAgain } from "./key-watch.ts";
+import { admitAgain, type KeyWatch } from "./key-watch.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import {
   type Admit,
@@ -28,8 +27,7 @@ import {
   readTextBody,
 } from "./read-body.ts";
 import { queryReader } from "./read-url.ts";
-import type { Reply, Written } from "./reply.ts";
-import { errorReply, internalError, isForClient } from "./reply.ts";
+import { errorReply, internalError, isForClient, type Reply, type Written } from "./reply.ts";
 import { Context } from "./request-context.ts";
 import { logRequest } from "./request-log.ts";
 import { RequestRoom, unlessLarge } from "./request-room.ts";

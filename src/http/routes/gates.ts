@@ -5,7 +5,7 @@ import { decideInbox, readInbox } from "../../engine/gates/inbox.ts";
 import { resolveByToken, resolveInterrupt } from "../../engine/gates/resolve-interrupt.ts";
 import { readByToken, readInterrupt } from "../../engine/gates/shown-gates.ts";
 import type { Authorizer } from "../../engine/identity/roles.ts";
-import { readFlagged } from "../../engine/judgments/flagged-runs.ts";
+import { readFlagged } from "../../engine/judgments/list-annotations.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { ResolveInterruptResponse } from "../../protocol/gates/api.ts";

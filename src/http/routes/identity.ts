@@ -1,7 +1,6 @@
-import { confirmPrincipal } from "../../engine/identity/confirm-principal.ts";
 import { defineRole, listRoles, removeRole } from "../../engine/identity/define-role.ts";
 import { createKey, type KeyHost, keyPages, placeOf, revokeKey } from "../../engine/identity/keys.ts";
-import { principalPages, setPrincipal } from "../../engine/identity/principals.ts";
+import { confirmPrincipal, principalPages, setPrincipal } from "../../engine/identity/principals.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { IDENTITY_OPERATIONS } from "../../protocol/identity/operations.ts";
 import { type HandlersOf, recordedReply } from "../pipeline/handler.ts";

@@ -5,8 +5,7 @@ import { closeFlag, retract } from "../../engine/judgments/change-annotation.ts"
 import { exportJudgments } from "../../engine/judgments/export-judgments.ts";
 import { feedbackSummary } from "../../engine/judgments/feedback-summary.ts";
 import { importJudgments } from "../../engine/judgments/import-judgments.ts";
-import { listJudgments } from "../../engine/judgments/list-annotations.ts";
-import { shownAnnotation } from "../../engine/judgments/shown-annotation.ts";
+import { listJudgments, shownAnnotation } from "../../engine/judgments/list-annotations.ts";
 import { runIdentity } from "../../engine/runs/run-identity.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AnnotateRequest } from "../../protocol/judgments/annotation-api.ts";

@@ -1,11 +1,10 @@
 import type { Host } from "../../engine/host.ts";
 import type { ItemCommand } from "../../engine/queues/change-item.ts";
-import { close, release, renewLease, requeue, skip } from "../../engine/queues/hold-items.ts";
 import { addItems, listItems, readItem } from "../../engine/queues/items.ts";
-import { adjudicate, judge } from "../../engine/queues/judge-items.ts";
 import { createQueue, listQueues, readQueue, updateQueue } from "../../engine/queues/manage-queues.ts";
 import { nextItem } from "../../engine/queues/next-item.ts";
 import { readAgreement } from "../../engine/queues/read-agreement.ts";
+import { adjudicate, close, judge, release, renewLease, requeue, skip } from "../../engine/queues/review-items.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { QueueItemView } from "../../protocol/queues/api.ts";
 import type { QUEUE_OPERATIONS } from "../../protocol/queues/operations.ts";

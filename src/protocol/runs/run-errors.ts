@@ -16,7 +16,7 @@ export const RUN_ERRORS = {
   node_output_invalid: "A node returned something that is not JSON.",
   condition_failed:
     "The condition of an edge that decides what comes next could not be evaluated for the values there were.",
-  run_too_large: "The run would hold more than the host can keep in hand.",
+  run_too_large: "The run would hold more than the host can keep in memory.",
   run_dead_lettered: "The host could not execute the run, however often it tried.",
   channel_access_denied: "The node is not among the channel's writers.",
   channel_schema_violation: "The value does not match the channel's schema.",

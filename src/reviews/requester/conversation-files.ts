@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { endLeftOver, markOf, type ProcessMark } from "../../engine/programs/process-group.ts";
+import { endLeftOver, markOf, type ProcessMark } from "../../engine/programs/started-program.ts";
 import { parsedJson } from "../../formats/json/check-json.ts";
 import { checkResponse } from "../../formats/reviews/check-response.ts";
 import { checkRequest, type ReviewRequest } from "../../formats/reviews/request.ts";

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
-import { postHttp } from "../../engine/outbound/post-http.ts";
+import { postHttp } from "../../engine/outbound/call-out.ts";
 import { parsedJson } from "../../formats/json/check-json.ts";
 import type { Ending } from "../../formats/reviews/outcome.ts";
 import { isObject, own } from "../../protocol/own.ts";

@@ -153,7 +153,7 @@ describe.each(HTTP_STORES)("judgments that are imported in another's name on %s"
     expect((await push(vera, own)).statusCode).toBe(200);
     const author = { id: "vera", kind: "human" };
     const refused = await push(undefined, { ...own, kind: "incorrect", author });
-    expect(expectError(refused, "sidecar_refused")["problem"]).toContain("only vera, who wrote it");
+    expect(expectError(refused, "sidecar_refused")["problem"]).toContain("only its author, vera, can do that");
     const beside = { id: "b", event_id: 1, kind: "incorrect", author, metadata: { supersedes: "a" } };
     const hers = { ...own, author };
     expect((await push(undefined, hers, beside)).statusCode).toBe(200);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { confirmPrincipal } from "../../../src/engine/identity/confirm-principal.ts";
+import { confirmPrincipal } from "../../../src/engine/identity/principals.ts";
 import { judgeTask } from "../../../src/evals/override/judge-task.ts";
 import type { RequiredEval } from "../../../src/protocol/promotion/evidence.ts";
 import type { Committed, Unit } from "../../../src/store/port/store.ts";

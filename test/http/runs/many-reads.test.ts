@@ -3,7 +3,7 @@ import type { Host } from "../../../src/engine/host.ts";
 import { importJudgments } from "../../../src/engine/judgments/import-judgments.ts";
 import { fillQueue } from "../../../src/engine/queues/fill-queue.ts";
 import { addItems } from "../../../src/engine/queues/items.ts";
-import { visibleQueue } from "../../../src/engine/queues/queue-record.ts";
+import { visibleQueue } from "../../../src/engine/queues/queue-records.ts";
 import { listRuns } from "../../../src/engine/runs/read-run.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { ADA, until } from "../../../src/testing/engine.ts";

@@ -79,7 +79,7 @@ describe.each(HTTP_STORES)("who said what in a sidecar on %s", (_, open) => {
     const theirs = pulled.replace("mine", "yours?");
     const refused = await files.try(runId, theirs, {}, ben.member.headers);
     expectError(refused, "sidecar_refused");
-    expect(refused.json().message).toContain("line 2: it was changed, and only ana, who wrote it, can do that");
+    expect(refused.json().message).toContain("line 2: it was changed, and only its author, ana, can do that");
     // A row that names the other one as what it replaces is another row, and stands beside it.
     const beside = pulled + sidecar({ id: "b", metadata: { supersedes: "a" } }).slice(sidecar().length);
     await files.push(runId, beside, {}, ben.member.headers);
@@ -137,7 +137,7 @@ describe.each(HTTP_STORES)("who said what in a sidecar on %s", (_, open) => {
       { line: 2, id: "1" },
       { line: 3, id: "2" },
     ]);
-    expect(unnamed.json().message).toContain("it names no author, and a row of ben is called the same");
+    expect(unnamed.json().message).toContain("it names no author, and a row of ben has the same id");
     const author = { id: "ana", kind: "human" };
     const text = sidecar(...said.map((row) => ({ ...row, author })));
     expect(await files.push(runId, text, {}, ana.member.headers)).toMatchObject({ recorded: 2, withdrawn: 0 });

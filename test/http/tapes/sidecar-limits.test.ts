@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MAX_LINE_ELEMENTS } from "../../../src/engine/tapes/line-limits.ts";
+import { MAX_LINE_ELEMENTS } from "../../../src/engine/tapes/tape-lines.ts";
 import { MAX_ROW_CHARACTERS, MAX_SIDECAR_LINES, MAX_SIDECAR_ROWS } from "../../../src/protocol/tapes/api.ts";
 import { bearer, expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { JudgmentClient } from "../../../src/testing/judgment-client.ts";

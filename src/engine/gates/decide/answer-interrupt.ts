@@ -1,4 +1,4 @@
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, validationError } from "../../../protocol/errors.ts";
 import type { EventDraft } from "../../../protocol/events.ts";
 import type { Voter } from "../../../protocol/gates/gate-rules.ts";
 import type { ApprovalAction, Interrupt } from "../../../protocol/gates/interrupt.ts";
@@ -122,5 +122,5 @@ function byId(given: unknown): Map<string, unknown> {
 
 function refuse(path: string, problem: string): never {
   const where = `/resumeValue${path}`;
-  throw new AppError("validation_error", { problem: `${where} ${problem}`, problems: [{ path: where, problem }] });
+  throw validationError(`${where} ${problem}`, { problems: [{ path: where, problem }] });
 }

@@ -1,5 +1,5 @@
 import { defined } from "../../../protocol/defined.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { validationError } from "../../../protocol/errors.ts";
 import type { EventDraft } from "../../../protocol/events.ts";
 import { strengthOf } from "../../../protocol/gates/counted-votes.ts";
 import {
@@ -85,7 +85,7 @@ const REMARKS_MAX = 200;
 function asked({ interruptId, nodeId, remarks }: Interrupt, by: string, text: string): Ruling {
   if (remarks.length >= REMARKS_MAX) {
     const problem = `${REMARKS_MAX} questions and answers were given at this gate, and no more can be: decide it`;
-    throw new AppError("validation_error", { problem, interruptId, nodeId });
+    throw validationError(problem, { interruptId, nodeId });
   }
   return {
     events: [{ type: "assay.gate.asked", nodeId, payload: { interruptId, by, text } }],

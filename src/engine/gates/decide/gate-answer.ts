@@ -1,5 +1,5 @@
 import { defined } from "../../../protocol/defined.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, validationError } from "../../../protocol/errors.ts";
 import type { GateRules } from "../../../protocol/gates/gate-rules.ts";
 import { APPROVAL_ACTIONS, type ApprovalAction, type Interrupt } from "../../../protocol/gates/interrupt.ts";
 import { reservedProblem } from "../../../protocol/identity/scopes.ts";
@@ -102,7 +102,7 @@ function modern(value: Readonly<Record<string, unknown>>, rules: GateRules): Rea
 }
 
 function refuse(problem: string): never {
-  throw new AppError("validation_error", { problem, problems: [{ path: "/resumeValue", problem }] });
+  throw validationError(problem, { problems: [{ path: "/resumeValue", problem }] });
 }
 
 /** An answer at a governed gate. */

@@ -1,5 +1,5 @@
 import { defined } from "../../../protocol/defined.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, validationError } from "../../../protocol/errors.ts";
 import { tokenAllowed, type Voter } from "../../../protocol/gates/gate-rules.ts";
 import { type Interrupt, isGoverned } from "../../../protocol/gates/interrupt.ts";
 import { startersOf } from "../../../protocol/runs/forked-from.ts";
@@ -46,7 +46,7 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   if (answerer.mayNotAnswer) return denied(interrupt, answerer, MAY_NOT_ANSWER);
   // A governed gate has an error code of its own for a missing answer.
   if (value === undefined && !isGoverned(interrupt)) {
-    throw new AppError("validation_error", { problem: "body must have required property 'resumeValue'" });
+    throw validationError("body must have required property 'resumeValue'");
   }
   const { bound: given = {}, secrets = [] } = command;
   const checkBinding = (isVote: boolean) => requireBound(run, interrupt, { given, secrets, isVote });

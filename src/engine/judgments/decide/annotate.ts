@@ -1,24 +1,22 @@
-import { AppError } from "../../../protocol/errors.ts";
+import { type AppError, validationError } from "../../../protocol/errors.ts";
 import type { PrincipalKind } from "../../../protocol/identity/identity.ts";
 import { type ActorKind, missingField, type Signal } from "../../../protocol/judgments/annotation.ts";
 import type { AnnotateRequest } from "../../../protocol/judgments/annotation-api.ts";
 
-/** The event that a judgment is about, as far as the run has it. */
+/** The event that a judgment is about. */
 export interface TargetEvent {
   readonly eventId: string;
   readonly nodeId?: string;
 }
 
-/** Whether what a request says makes sense for this run; the shape of it has been checked. */
+/** Checks a judgment against its run. Its form was checked before. */
 export function checkAnnotation(
   { signal, target = {}, confidence }: AnnotateRequest,
   by: PrincipalKind,
   known: { readonly event: TargetEvent | undefined; hasNode(nodeId: string): boolean },
 ): void {
   const missing = missingField(signal);
-  if (missing !== undefined) {
-    throw invalid(`signal.${missing}`, `a ${signal.kind} needs signal.${missing}`);
-  }
+  if (missing !== undefined) throw invalid(`signal.${missing}`, `a ${signal.kind} needs signal.${missing}`);
   const { eventId, nodeId } = target;
   if (eventId !== undefined && known.event === undefined) {
     throw invalid("target.eventId", "target.eventId is no event of this run");
@@ -35,14 +33,14 @@ export function checkAnnotation(
 }
 
 function invalid(field: string, problem: string): AppError {
-  return new AppError("validation_error", { problem, field });
+  return validationError(problem, { field });
 }
 
 export function actorKindOf(kind: PrincipalKind): ActorKind {
   return kind === "user" ? "person" : kind;
 }
 
-/** With every text that somebody wrote made clean. */
+/** A signal with its texts scrubbed. */
 export function scrubSignal(signal: Signal, scrub: (text: string) => string): Signal {
   const { label, correction } = signal;
   return {

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { AppError } from "../../../protocol/errors.ts";
 import { pick, type Random, randomFrom } from "../../../testing/random-workflow.ts";
-import { closeItem, leaseItem, releaseItem, requeueItem, skipItem } from "./hold-item.ts";
+import { adjudicateItem, closeItem, judgeItem, leaseItem, releaseItem, requeueItem, skipItem } from "./change-item.ts";
 import { isHeld, judgmentsOf, type QueueItem } from "./item.ts";
-import { adjudicateItem, judgeItem } from "./judge-item.ts";
 import { newRules } from "./rules.ts";
 
 const ITEMS = 100;

@@ -1,9 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../../protocol/errors.ts";
 import type { JudgmentValue } from "../../../protocol/queues/api.ts";
-import { closeItem, leaseItem, releaseItem, requeueItem, skipItem } from "./hold-item.ts";
+import {
+  adjudicateItem,
+  closeItem,
+  earlierJudgments,
+  judgeItem,
+  leaseItem,
+  releaseItem,
+  requeueItem,
+  skipItem,
+} from "./change-item.ts";
 import type { QueueItem } from "./item.ts";
-import { adjudicateItem, earlierJudgments, judgeItem } from "./judge-item.ts";
 import { newRules } from "./rules.ts";
 
 const RULES = newRules({ name: "q", judgment: { kind: "rating" }, reviewersRequired: 2 });

@@ -2,18 +2,18 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { ActorKind } from "../../../protocol/judgments/annotation.ts";
 import type { JudgmentValue, QueueItemState } from "../../../protocol/queues/api.ts";
 
-/** An item of a review queue and what its reviewers have to do with it: each of them appears once in `reviews`. */
+/** An item of a review queue. Each reviewer appears once in `reviews`. */
 export interface QueueItem {
   readonly itemId: string;
   readonly state: QueueItemState;
-  /** How many judgments it needs. */
+  /** The number of judgments that it needs. */
   readonly required: number;
   readonly round: number;
   readonly reviews: readonly Review[];
-  /** What was judged in rounds before this one. */
+  /** Judgments of earlier rounds. */
   readonly past: readonly PastJudgment[];
   readonly final?: FinalJudgment;
-  /** The annotations of adjudications in rounds before this one: a new round takes none of them back. */
+  /** The annotations of adjudications in earlier rounds: a new round retracts none of them. */
   readonly adjudicatedBefore?: readonly string[];
 }
 
@@ -62,13 +62,13 @@ export function judgmentsOf({ reviews }: Pick<QueueItem, "reviews">): readonly J
   return reviews.filter(isJudged);
 }
 
-/** Of all that was said about an open item in the rounds before this one, then in this one. */
+/** The annotations of an item: those of earlier rounds, then those of this round. */
 export function annotationIdsOf(item: QueueItem): string[] {
   const judgments = [...item.past, ...judgmentsOf(item)].flatMap(({ annotationIds }) => annotationIds);
   return [...(item.adjudicatedBefore ?? []), ...judgments];
 }
 
-/** Until a lease ends it keeps its place; the moment it ends, the place is anybody's. */
+/** Whether a lease has not ended: it keeps its place until then. */
 export function isHeld(review: Review, nowMs: number): review is Lease {
   return review.status === "leased" && review.untilMs > nowMs;
 }
@@ -77,12 +77,12 @@ export function reviewOf({ reviews }: Pick<QueueItem, "reviews">, reviewer: stri
   return reviews.find((review) => review.reviewer === reviewer);
 }
 
-/** What is left of the others' reviews: leases that have ended are nobody's business any more. */
+/** The reviews of others, without ended leases. */
 export function othersOf({ reviews }: QueueItem, reviewer: string, nowMs: number): Review[] {
   return reviews.filter((one) => one.reviewer !== reviewer && (one.status !== "leased" || isHeld(one, nowMs)));
 }
 
-/** Throws unless one more reviewer fits in beside the others. */
+/** Throws where the item has no place for another reviewer. */
 export function requirePlace(item: QueueItem, reviewer: string, nowMs: number): void {
   const others = othersOf(item, reviewer, nowMs).filter(({ status }) => status !== "skipped");
   if (others.length >= item.required) throw new AppError("queue_slot_taken", { itemId: item.itemId });

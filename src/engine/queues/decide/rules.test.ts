@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Voter } from "../../../protocol/gates/gate-rules.ts";
-import { NOT_FLAGGED, saidOf } from "./judgment.ts";
-import { annotationMatches, type SaidAbout } from "./matches.ts";
-import { mayAdjudicate, mayReview } from "./reviewers.ts";
-import { changedRules, newRules } from "./rules.ts";
-import { isSampled } from "./sample.ts";
+import { annotationMatches, type ComparedAnnotation, isSampled } from "./matches.ts";
+import { annotationsFor, changedRules, mayAdjudicate, mayReview, NOT_FLAGGED, newRules } from "./rules.ts";
 
 const RATING = { name: "q", judgment: { kind: "rating" } } as const;
 
@@ -106,30 +103,32 @@ describe("what is said about an item", () => {
   const rules = newRules(RATING);
 
   test("is what the queue asks for", () => {
-    expect(saidOf(rules, { value: 4, note: "ok" })).toEqual([{ signal: { kind: "rating", rating: 4 }, note: "ok" }]);
-    for (const value of ["4", true]) expect(fieldOf(() => saidOf(rules, { value }))).toBe("value");
+    expect(annotationsFor(rules, { value: 4, note: "ok" })).toEqual([
+      { signal: { kind: "rating", rating: 4 }, note: "ok" },
+    ]);
+    for (const value of ["4", true]) expect(fieldOf(() => annotationsFor(rules, { value }))).toBe("value");
     const labels = newRules({ ...RATING, judgment: { kind: "label", labels: ["a", "b"] } });
-    expect(saidOf(labels, { value: "b" })).toEqual([{ signal: { kind: "label", label: "b" } }]);
-    for (const value of ["c", 1, true]) expect(fieldOf(() => saidOf(labels, { value }))).toBe("value");
+    expect(annotationsFor(labels, { value: "b" })).toEqual([{ signal: { kind: "label", label: "b" } }]);
+    for (const value of ["c", 1, true]) expect(fieldOf(() => annotationsFor(labels, { value }))).toBe("value");
     const flags = newRules({ ...RATING, judgment: { kind: "flag" } });
-    expect(saidOf(flags, { value: true })).toEqual([{ signal: { kind: "flag" } }]);
-    expect(saidOf(flags, { value: false })).toEqual([{ signal: { kind: "label", label: NOT_FLAGGED } }]);
-    for (const value of ["true", 1]) expect(fieldOf(() => saidOf(flags, { value }))).toBe("value");
+    expect(annotationsFor(flags, { value: true })).toEqual([{ signal: { kind: "flag" } }]);
+    expect(annotationsFor(flags, { value: false })).toEqual([{ signal: { kind: "label", label: NOT_FLAGGED } }]);
+    for (const value of ["true", 1]) expect(fieldOf(() => annotationsFor(flags, { value }))).toBe("value");
   });
 
   test("has a note and a correction where the queue wants them, and no correction where it does not", () => {
-    expect(fieldOf(() => saidOf({ ...rules, noteRequired: true }, { value: 4 }))).toBe("note");
-    expect(fieldOf(() => saidOf(rules, { value: 4, correction: "x" }))).toBe("correction");
-    expect(fieldOf(() => saidOf({ ...rules, correction: "required" }, { value: 4 }))).toBe("correction");
-    expect(saidOf({ ...rules, correction: "optional" }, { value: 4 })).toHaveLength(1);
-    expect(saidOf({ ...rules, correction: "optional" }, { value: 4, correction: "x" })[1]).toEqual({
+    expect(fieldOf(() => annotationsFor({ ...rules, noteRequired: true }, { value: 4 }))).toBe("note");
+    expect(fieldOf(() => annotationsFor(rules, { value: 4, correction: "x" }))).toBe("correction");
+    expect(fieldOf(() => annotationsFor({ ...rules, correction: "required" }, { value: 4 }))).toBe("correction");
+    expect(annotationsFor({ ...rules, correction: "optional" }, { value: 4 })).toHaveLength(1);
+    expect(annotationsFor({ ...rules, correction: "optional" }, { value: 4, correction: "x" })[1]).toEqual({
       signal: { kind: "correction", correction: "x" },
     });
   });
 });
 
 describe("a query over what was said", () => {
-  const said: SaidAbout = {
+  const said: ComparedAnnotation = {
     runId: "run-1",
     workflowId: "w",
     agentId: "a",
@@ -155,7 +154,7 @@ describe("a query over what was said", () => {
 
   test("finds nothing that was taken back, and no flag that was closed", () => {
     expect(annotationMatches({ ratingMax: 5 }, { ...said, state: "retracted" })).toBe(false);
-    const flag: SaidAbout = { ...said, signal: { kind: "flag" }, flag: { status: "open" } };
+    const flag: ComparedAnnotation = { ...said, signal: { kind: "flag" }, flag: { status: "open" } };
     expect(annotationMatches({ flagged: true }, flag)).toBe(true);
     expect(annotationMatches({ flagged: true }, { ...flag, flag: { status: "closed" } })).toBe(false);
     expect(annotationMatches({ label: "x" }, { ...said, signal: { kind: "label", label: "x" } })).toBe(true);

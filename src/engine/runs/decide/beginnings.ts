@@ -1,3 +1,4 @@
+import { addTo } from "../../../formats/text/collections.ts";
 import type { EventType, RunEvent } from "../../../protocol/events.ts";
 import { CHAIN_EVENT } from "../../../protocol/runs/orchestrator.ts";
 import { inLoops } from "../../workflows/decide/graph.ts";
@@ -47,9 +48,7 @@ export function beginnings({ graph }: Plan, history: readonly RunEvent[], acting
     } else if (type === "node.started" && !running.has(payload.nodeId)) {
       const beginning = { sequence, actsLater: yetToAct.size > 0 };
       running.set(payload.nodeId, beginning);
-      const places = began.get(payload.nodeId);
-      if (places === undefined) began.set(payload.nodeId, [beginning]);
-      else places.push(beginning);
+      addTo(began, payload.nodeId, beginning);
     } else if (type === "interrupt.requested") {
       byId.set(payload.interruptId, running.get(payload.nodeId) ?? unknown);
     } else if (type === "assay.child.started") {

@@ -1,3 +1,4 @@
+import { perObject } from "../../../protocol/per-object.ts";
 import { isSettled, nodeOf, type Run } from "../../../protocol/runs/run.ts";
 import type { TriggerRule, WorkflowEdge, WorkflowNode } from "../../../protocol/workflows/workflow.ts";
 import { conditionHolds } from "../../workflows/decide/condition.ts";
@@ -54,14 +55,8 @@ function* backwards(graph: Graph, run: Run): Generator<void> {
   }
 }
 
-const WITH_CONDITIONS = new WeakMap<Graph, boolean>();
-
-function hasConditions(graph: Graph): boolean {
-  const known = WITH_CONDITIONS.get(graph);
-  if (known !== undefined) return known;
-  const found = [...graph.forwardFrom.values(), ...graph.backFrom.values()].some((edges) =>
+const hasConditions = perObject(({ forwardFrom, backFrom }: Graph) =>
+  [...forwardFrom.values(), ...backFrom.values()].some((edges) =>
     edges.some(({ condition }) => condition !== undefined),
-  );
-  WITH_CONDITIONS.set(graph, found);
-  return found;
-}
+  ),
+);

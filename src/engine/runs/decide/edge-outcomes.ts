@@ -1,4 +1,5 @@
 import type { RunError } from "../../../protocol/events.ts";
+import { perObject } from "../../../protocol/per-object.ts";
 import { DISPATCH, SUPERVISOR } from "../../../protocol/runs/orchestrator.ts";
 import { type NodeState, nodeOf, type Run, type Verdict } from "../../../protocol/runs/run.ts";
 import type { WorkflowEdge } from "../../../protocol/workflows/workflow.ts";
@@ -20,17 +21,10 @@ function selects(run: Run, edge: WorkflowEdge, source: NodeState, otherwise: rea
 }
 
 /** The same gate, as if passed. Cached, because conditions are evaluated at every step. */
-const PASSED = new WeakMap<NodeState, NodeState>();
-
-function hadItPassed(gate: NodeState): NodeState {
-  const known = PASSED.get(gate);
-  if (known !== undefined) return known;
-  const { verdict: _, ...rest } = gate;
+const hadItPassed = perObject(({ verdict: _, ...gate }: NodeState): NodeState => {
   const outputs = { ...gate.outputs, decision: "granted", outcome: "granted", action: "accept", approved: true };
-  const passed = { ...rest, outputs };
-  PASSED.set(gate, passed);
-  return passed;
-}
+  return { ...gate, outputs };
+});
 
 /**
  * The status of a source for the trigger rule of an edge. A gate that was not passed counts as failed. While a supervisor has to decide again, so
@@ -139,26 +133,18 @@ function isDispatch(graph: Graph, nodeId: string): boolean {
  * The same dispatch, as if its worker had completed and as if its supervisor had ended the loop: an edge that is taken then does not select the
  * failure. Cached, because conditions are evaluated at every step.
  */
-const DECIDED = new WeakMap<NodeState, readonly NodeState[]>();
-
-function hadItBeenDecided(dispatch: NodeState): readonly NodeState[] {
-  const known = DECIDED.get(dispatch);
-  if (known !== undefined) return known;
+const hadItBeenDecided = perObject((dispatch: NodeState): readonly NodeState[] => {
   const { error: _, notStarted: __, ...outputs } = dispatch.outputs ?? {};
-  const decided = [
+  return [
     { ...dispatch, outputs: { ...outputs, kind: "next-worker", childStatus: "completed" } },
     { ...dispatch, outputs: { kind: "terminate" } },
   ];
-  DECIDED.set(dispatch, decided);
-  return decided;
-}
+});
 
 /** The error of a run after a node that failed, or a gate that was not passed, where no edge handles that; undefined otherwise. */
 export function unhandled(plan: Plan, run: Run, nodeId: string): RunError | undefined {
   const state = nodeOf(run, nodeId);
-  if (state?.status === "failed" && state.error) {
-    return failureIsHandled(plan, run, nodeId) ? undefined : state.error;
-  }
+  if (state?.status === "failed" && state.error) return failureIsHandled(plan, run, nodeId) ? undefined : state.error;
   if (state?.status !== "completed" || state.verdict === undefined) return undefined;
   return verdictIsHandled(plan, run, nodeId) ? undefined : verdictError(nodeId, state.verdict, state.outputs);
 }

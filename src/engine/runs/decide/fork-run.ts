@@ -9,13 +9,12 @@ import { isTerminal } from "../../../protocol/runs/run-status.ts";
 import { maskFields } from "../../../protocol/runs/snapshot.ts";
 import { inTrace, type Trace } from "../../../protocol/runs/trace.ts";
 import { deepEqual } from "../../schemas/decide/deep-equal.ts";
-import { checkInputNames } from "../../workflows/decide/input-names.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
 import { LET_GO } from "./beginnings.ts";
 import { unhandled } from "./edge-outcomes.ts";
 import { failRun } from "./end-run.ts";
 import { type Decided, type GoingBack, underWay } from "./go-back.ts";
-import { checkConfigurable, checkInputs, type RunLimits, runLimits } from "./start-run.ts";
+import { checkConfigurable, checkInputNames, checkInputs, type RunLimits, runLimits } from "./start-run.ts";
 
 interface Fork {
   readonly runId: string;

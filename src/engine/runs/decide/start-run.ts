@@ -1,11 +1,12 @@
+import { closestTo } from "../../../protocol/closest-to.ts";
 import { defined } from "../../../protocol/defined.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { validationError } from "../../../protocol/errors.ts";
 import { ENGINE_VERSION, type EventDraft } from "../../../protocol/events.ts";
 import type { Owner } from "../../../protocol/identity/identity.ts";
 import type { CreateRunRequest } from "../../../protocol/runs/api.ts";
 import type { Parent } from "../../../protocol/runs/run.ts";
 import { maskFields } from "../../../protocol/runs/snapshot.ts";
-import type { WorkflowVariable } from "../../../protocol/workflows/workflow.ts";
+import type { WorkflowDefinition, WorkflowVariable } from "../../../protocol/workflows/workflow.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
 
 interface StartRun {
@@ -58,10 +59,10 @@ export function startRun(plan: Plan, command: StartRun): Extract<EventDraft, { t
 export function checkConfigurable(plan: Plan, configurable: Readonly<Record<string, unknown>>): void {
   const problems = plan.configurable?.(configurable) ?? [];
   if (problems.length === 0) return;
-  throw new AppError("validation_error", {
-    problem: `configurable${problems[0]?.path ?? ""} ${problems[0]?.problem ?? "does not match configurableSchema"}`,
-    problems: problems.map(({ path, problem }) => ({ path: `/configurable${path}`, problem })),
-  });
+  throw validationError(
+    `configurable${problems[0]?.path ?? ""} ${problems[0]?.problem ?? "does not match configurableSchema"}`,
+    { problems: problems.map(({ path, problem }) => ({ path: `/configurable${path}`, problem })) },
+  );
 }
 
 function linkTo({ runId: parentRunId, nodeId: parentNodeId, rootRunId, depth }: Parent) {
@@ -88,7 +89,7 @@ export function checkInputs(variables: readonly WorkflowVariable[], inputs: Read
 }
 
 function refuse(problem: string, path: string): never {
-  throw new AppError("validation_error", { problem, problems: [{ path, problem }] });
+  throw validationError(problem, { problems: [{ path, problem }] });
 }
 
 function typeName(value: unknown): string {
@@ -123,4 +124,55 @@ export function runLimits(plan: Plan, configurable: Readonly<Record<string, unkn
 
 function numberOr(value: unknown): number {
   return typeof value === "number" ? value : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Refuses inputs of a request that the workflow neither declares nor reads: a mistyped name would silently leave the default in place. A workflow
+ * without variables takes any inputs, and so does a run that a node starts: the published sub-workflows depend on that.
+ */
+export function checkInputNames(definition: WorkflowDefinition, inputs: Readonly<Record<string, unknown>>): void {
+  if (definition.variables.length === 0) return;
+  const known = definition.variables.map(({ name }) => name);
+  const declared = new Set(known);
+  const undeclared = Object.keys(inputs).filter((name) => !declared.has(name));
+  if (undeclared.length === 0) return;
+  const read = namesRead(definition);
+  const problems = undeclared
+    .filter((name) => !read.has(name))
+    .slice(0, PROBLEMS_MAX)
+    .map((name) => ({ path: `/inputs/${name}`, problem: unknownInput(name, definition.id, known) }));
+  const [first] = problems;
+  if (first !== undefined) throw validationError(first.problem, { problems, inputs: known });
+}
+
+/** Problems that an error names: a request may have a hundred thousand inputs. */
+const PROBLEMS_MAX = 10;
+
+/** Inputs that each problem lists; the error has all of them once. */
+const LISTED_MAX = 50;
+
+/** Names that expressions read. */
+const READ = /\bvariables(?:\.(\w+)|\["([^"]+)"\])/g;
+
+/** Names of variables that nodes and edges may read: all texts, because mappings use names, and variables in expressions. */
+function namesRead({ nodes, edges }: WorkflowDefinition): ReadonlySet<string> {
+  const values = [...nodes.map(({ config, inputs }) => [config, inputs]), ...edges.map(({ condition }) => condition)];
+  const names = new Set<string>();
+  for (const text of values.flatMap(stringsIn)) {
+    names.add(text);
+    for (const [, word, quoted] of text.matchAll(READ)) names.add(word ?? quoted ?? "");
+  }
+  return names;
+}
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}
+
+function unknownInput(name: string, workflowId: string, known: readonly string[]): string {
+  const nearest = closestTo(name, known);
+  const meant = nearest === undefined ? "" : ` (did you mean ${nearest}?)`;
+  const listed = [...known.slice(0, LISTED_MAX), ...(known.length > LISTED_MAX ? ["…"] : [])].join(", ");
+  return `inputs.${name} is no input of workflow ${workflowId}${meant}; its inputs are ${listed}`;
 }

@@ -1,21 +1,29 @@
-import { own } from "../../../protocol/own.ts";
+import { isObject, own } from "../../../protocol/own.ts";
 import { compilePattern } from "../../workflows/decide/pattern.ts";
 import type { Applied } from "./applied.ts";
-import { applyAllOf, applyAnyOf, applyDynamicRef, applyIf, applyNot, applyOneOf, applyRef } from "./apply-in-place.ts";
-import { contains, items, prefixItems, unevaluatedItems } from "./apply-to-items.ts";
 import {
   additionalProperties,
+  applyAllOf,
+  applyAnyOf,
+  applyDynamicRef,
+  applyIf,
+  applyNot,
+  applyOneOf,
+  applyRef,
+  contains,
   dependencies,
   dependentRequired,
+  items,
   patternProperties,
+  prefixItems,
   properties,
   propertyNames,
   required,
+  unevaluatedItems,
   unevaluatedProperties,
-} from "./apply-to-members.ts";
-import { CHARACTERS, jsonKey } from "./json-key.ts";
+} from "./apply-schemas.ts";
+import { CHARACTERS, jsonKey } from "./deep-equal.ts";
 import type { SchemaObject } from "./schema-document.ts";
-import { isMap } from "./schema-keywords.ts";
 
 type Apply<Value, Wanted> = (applied: Applied & { readonly value: Value }, wanted: Wanted) => boolean;
 type AnyApply = (applied: Applied, wanted: unknown) => boolean;
@@ -25,7 +33,7 @@ interface Keyword {
   readonly wanted: unknown;
 }
 
-/** The keywords of a schema that say something about values, in the order in which they are applied. */
+/** The keywords of a schema that restrict values, in the order of their application. */
 export function keywordsOf(schema: SchemaObject): readonly Keyword[] {
   const known = KEYWORDS.get(schema);
   if (known !== undefined) return known;
@@ -54,7 +62,7 @@ function toItems<Wanted>(apply: Apply<readonly unknown[], Wanted>): AnyApply {
 }
 
 function toMembers<Wanted>(apply: Apply<Readonly<Record<string, unknown>>, Wanted>): AnyApply {
-  return (applied, wanted) => !isMap(applied.value) || (apply as AnyApply)(applied, wanted);
+  return (applied, wanted) => !isObject(applied.value) || (apply as AnyApply)(applied, wanted);
 }
 
 function compared(holds: (value: number, limit: number) => boolean, sign: string): AnyApply {
@@ -100,7 +108,7 @@ function isOfType(value: unknown, type: string): boolean {
     case "array":
       return Array.isArray(value);
     case "object":
-      return isMap(value);
+      return isObject(value);
     case "null":
       return value === null;
     case "integer":
@@ -143,7 +151,7 @@ function uniqueItems({ evaluation, value, at }: Applied, wanted: boolean): boole
   return different.size === given.length || evaluation.fails(at, "must NOT have duplicate items");
 }
 
-/** Cheap keywords come before those that go into the value. Problems are noted in this order. */
+/** Cheap keywords come before those that descend into the value. Problems are recorded in this order. */
 const ORDER: readonly (readonly [string, AnyApply])[] = [
   ["type", toAll(type)],
   ["maximum", compared((value, limit) => value <= limit, "<=")],

@@ -1,8 +1,7 @@
 import type { Problem } from "../../../protocol/schema.ts";
-import type { Applied, Checking, Place, Scope } from "./applied.ts";
+import { type Applied, type Checking, Evaluated, type Place, type Scope } from "./applied.ts";
 import { keywordsOf } from "./apply-keywords.ts";
-import { Evaluated } from "./evaluated.ts";
-import { jsonKey } from "./json-key.ts";
+import { jsonKey } from "./deep-equal.ts";
 import {
   SCHEMA_OF_SCHEMAS,
   type Schema,
@@ -14,7 +13,7 @@ import type { WorkBudget } from "./work-budget.ts";
 
 const PROBLEMS_MAX = 10;
 
-/** One check of one value. Every step is charged to the budget, which throws `TooCostly` when it is spent. */
+/** One check of one value. Each step is charged to the budget, which throws `TooCostly` when it is spent. */
 export class Evaluation implements Checking {
   readonly document: SchemaDocument;
   readonly budget: WorkBudget;
@@ -71,7 +70,7 @@ export class Evaluation implements Checking {
     return false;
   }
 
-  /** Members of an enumeration are found by their key, so that their number does not matter. */
+  /** Members of an enumeration are found by key, so their number does not matter. */
   isAmong(members: readonly unknown[], value: unknown): boolean {
     let keys = this.#enums.get(members);
     if (keys === undefined) {

@@ -1,40 +1,39 @@
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, validationError } from "../../../protocol/errors.ts";
 import type { Problem } from "../../../protocol/schema.ts";
 import { Evaluation } from "./evaluate-schema.ts";
 import { CheckElsewhere, currentDeferral, type Deferral } from "./schema-deferral.ts";
 import { SchemaDocument, type SchemaObject, UnusableSchema } from "./schema-document.ts";
-import { OutOfWork, TooCostly } from "./too-costly.ts";
-import { WorkBudget } from "./work-budget.ts";
+import { OutOfWork, TooCostly, WorkBudget } from "./work-budget.ts";
 
-/** Schemas of workflows, gates, packs and tools. Formats are annotations, as 2020-12 says. */
+/** A check against a schema of a workflow, gate, pack or tool. Formats are annotations, as in draft 2020-12. */
 export type CompiledSchema = (value: unknown) => Problem[];
 
-/** What one check may take, wherever it is made: about a second. The verdict depends on this number and never on the time taken. */
+/** The work of one check, at most: about a second. The result depends on this number, never on the time. */
 const CHECK_UNITS = 5_000_000;
 
-/** What reading one schema may take. Schemas that are registered have tighter limits, see `schema-limits.ts`. */
+/** The work of reading one schema, at most. Registered schemas have tighter limits, see `schema-limits.ts`. */
 const READ_UNITS = 2_000_000;
 
 const TOO_MUCH = "does not match: its schema refers to itself without end, or asks for too much work";
 
-/** Throws `validation_error` when the schema itself is not valid or refers to something outside itself. */
+/** Throws `validation_error` for a schema that is not valid or refers to something outside itself. */
 export function compileSchema(schema: SchemaObject, where: string): CompiledSchema {
   const document = documentOf(schema, where);
   return (value) => {
     const deferral = currentDeferral();
-    return deferral === undefined ? verdict(document, value) : verdictOr(deferral, document, value);
+    return deferral === undefined ? resultOf(document, value) : resultOrDeferral(deferral, document, value);
   };
 }
 
-/** A check that cannot be made elsewhere: a value that would take more than some tens of milliseconds does not match. */
+/** A check without a thread: a value that would take more than some tens of milliseconds does not match. */
 export function checkHere(schema: SchemaObject, where: string, value: unknown): Problem[] {
-  return verdict(documentOf(schema, where), value, HERE_UNITS);
+  return resultOf(documentOf(schema, where), value, HERE_UNITS);
 }
 
 const HERE_UNITS = 500_000;
 
-/** The problems of a value, with all the work that a check may take. */
-function verdict(document: SchemaDocument, value: unknown, units = CHECK_UNITS): Problem[] {
+/** The problems of a value, within the work of a check. */
+function resultOf(document: SchemaDocument, value: unknown, units = CHECK_UNITS): Problem[] {
   try {
     return problemsOf(document, value, new WorkBudget(units));
   } catch (error) {
@@ -43,8 +42,8 @@ function verdict(document: SchemaDocument, value: unknown, units = CHECK_UNITS):
   }
 }
 
-/** The same, but a check that takes long is left to the caller of the decision, see `schema-deferral.ts`. */
-function verdictOr(deferral: Deferral, document: SchemaDocument, value: unknown): Problem[] {
+/** The same, with a long check left to the caller of the decision, see `schema-deferral.ts`. */
+function resultOrDeferral(deferral: Deferral, document: SchemaDocument, value: unknown): Problem[] {
   const known = deferral.known(document.root, value);
   if (known !== undefined) return [...known];
   const budget = new WorkBudget(deferral.unitsHere);
@@ -70,7 +69,7 @@ function isTooCostly(error: unknown): boolean {
   return error instanceof TooCostly || error instanceof RangeError;
 }
 
-/** Documents by schema and by the text of it: the gates of a workflow bring the same schema with every answer. */
+/** Cached documents, by schema and by its text: gates bring the same schema with each answer. */
 const KEPT_MAX = 100;
 const byText = new Map<string, SchemaDocument>();
 const byObject = new WeakMap<SchemaObject, SchemaDocument>();
@@ -80,7 +79,7 @@ function documentOf(schema: SchemaObject, where: string): SchemaDocument {
   if (known !== undefined) return known;
   const text = JSON.stringify(schema);
   const document = byText.get(text) ?? read(schema, where);
-  // The one that was used last goes to the end; the first is the one to let go.
+  // The least recently used document is the first.
   byText.delete(text);
   byText.set(text, document);
   if (byText.size > KEPT_MAX) byText.delete(byText.keys().next().value ?? "");
@@ -94,6 +93,6 @@ function read(schema: SchemaObject, where: string): SchemaDocument {
   } catch (error) {
     if (!(error instanceof UnusableSchema || error instanceof AppError || isTooCostly(error))) throw error;
     const problem = error instanceof Error ? error.message : String(error);
-    throw new AppError("validation_error", { problem: `${where} is not a usable JSON Schema: ${problem}` });
+    throw validationError(`${where} is not a usable JSON Schema: ${problem}`);
   }
 }

@@ -1,6 +1,6 @@
-import { own } from "../../../protocol/own.ts";
+import { isObject, own } from "../../../protocol/own.ts";
 import { compilePattern } from "../../workflows/decide/pattern.ts";
-import { FORMS, isMap, ONE_SCHEMA, SCHEMA_LIST, SCHEMA_MAP } from "./schema-keywords.ts";
+import { FORMS, ONE_SCHEMA, SCHEMA_LIST, SCHEMA_MAP } from "./schema-keywords.ts";
 import type { WorkBudget } from "./work-budget.ts";
 
 export type SchemaObject = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export class UnusableSchema extends Error {
   override readonly name = "UnusableSchema";
 }
 
-/** Stands for the schema of schemas: the one document outside itself that a schema may refer to. */
+/** Stands for the schema of schemas, the only other document that a schema may refer to. */
 export const SCHEMA_OF_SCHEMAS: SchemaObject = Object.freeze({});
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
@@ -19,12 +19,12 @@ const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 const NO_ID = "schema:///";
 
 /**
- * A JSON Schema whose form was checked and whose references were found, in time linear in its size. No code is made of it:
- * compiling to functions takes milliseconds per keyword, and a value is checked only a few times.
+ * A JSON Schema with checked form and resolved references, read in linear time. It is not compiled to functions, which takes milliseconds for each
+ * keyword: a schema checks only a few values.
  */
 export class SchemaDocument {
   readonly root: SchemaObject;
-  /** Whether a check has to note which members and items were evaluated. */
+  /** Whether a check has to track evaluated members and items. */
   tracksEvaluated = false;
   readonly #budget: WorkBudget;
   /** The URI that references within a schema are relative to. */
@@ -51,7 +51,7 @@ export class SchemaDocument {
     return schema === this.root || typeof own(schema, "$id") === "string";
   }
 
-  /** What the reference of a schema leads to, before the dynamic scope is considered. */
+  /** The target of a reference, without the dynamic scope. */
   targetOf(schema: SchemaObject, keyword: "$ref" | "$dynamicRef"): Schema {
     const known = this.#targets[keyword].get(schema);
     if (known !== undefined) return known;
@@ -69,7 +69,7 @@ export class SchemaDocument {
   #read(schema: unknown, outer: string, path: string): void {
     this.#budget.charge(1);
     if (typeof schema === "boolean") return;
-    if (!isMap(schema)) throw new UnusableSchema(`${place(path)} must be an object, true or false`);
+    if (!isObject(schema)) throw new UnusableSchema(`${place(path)} must be an object, true or false`);
     this.#budget.enter();
     const base = this.#named(schema, outer, path);
     this.#bases.set(schema, base);
@@ -105,7 +105,7 @@ export class SchemaDocument {
     }
   }
 
-  /** Each is a schema, as in `dependentSchemas`, or a list of names, as in `dependentRequired`. */
+  /** A dependency is a schema, as in `dependentSchemas`, or a list of names, as in `dependentRequired`. */
   #readDependencies(dependencies: SchemaObject, base: string, path: string): void {
     for (const [name, value] of Object.entries(dependencies)) {
       if (!Array.isArray(value)) this.#read(value, base, `${path}/${name}`);
@@ -120,7 +120,7 @@ export class SchemaDocument {
     this.#budget.charge(compilePattern(source).states);
   }
 
-  /** The base URI within the schema. Registers what it can be referred to by. */
+  /** The base URI within the schema. Registers its id and anchors. */
   #named(schema: SchemaObject, outer: string, path: string): string {
     const id = own(schema, "$id");
     let base = outer;
@@ -134,15 +134,16 @@ export class SchemaDocument {
       const name = own(schema, keyword);
       if (typeof name !== "string") continue;
       const uri = `${base}#${name}`;
-      if ((this.#anchors.get(uri) ?? schema) !== schema)
+      if ((this.#anchors.get(uri) ?? schema) !== schema) {
         throw new UnusableSchema(`two schemas have the anchor ${name}`);
+      }
       this.#anchors.set(uri, schema);
       if (keyword === "$dynamicAnchor") this.#dynamicAnchors.set(uri, schema);
     }
     return base;
   }
 
-  /** References that no check can reach may lead nowhere. */
+  /** Resolves all references that a check can reach; others may be unresolvable. */
   #requireTargets(): void {
     const reached = new Set<Schema>();
     const waiting: Schema[] = [this.root];
@@ -172,7 +173,7 @@ export class SchemaDocument {
     return found;
   }
 
-  /** A pointer may lead into a keyword that is none of the draft's: what is there is read as a schema then. */
+  /** The schema at a JSON Pointer, which may lead into an unknown keyword. */
   #pointed(resource: SchemaObject, pointer: string): Schema | undefined {
     let value: unknown = resource;
     let base = this.#bases.get(resource) ?? NO_ID;
@@ -180,16 +181,16 @@ export class SchemaDocument {
       this.#budget.charge(1);
       if (typeof value !== "object" || value === null) return undefined;
       value = own(value as SchemaObject, step.replaceAll("~1", "/").replaceAll("~0", "~"));
-      if (isMap(value)) base = this.#bases.get(value) ?? base;
+      if (isObject(value)) base = this.#bases.get(value) ?? base;
     }
     if (typeof value === "boolean") return value;
-    if (!isMap(value)) return undefined;
+    if (!isObject(value)) return undefined;
     if (!this.#bases.has(value)) this.#read(value, base, pointer);
     return value;
   }
 }
 
-/** Compiling a short pattern takes about as long as so many other steps. */
+/** The cost of compiling a short pattern, in steps. */
 const PATTERN = 1000;
 
 function schemasWithin(schema: SchemaObject): Schema[] {
@@ -203,7 +204,7 @@ function schemasWithin(schema: SchemaObject): Schema[] {
   });
 }
 
-/** `nullable` comes from OpenAPI: with a type, null is allowed as well. */
+/** `nullable` of OpenAPI allows null in addition to a type. */
 function requireTypeWithNullable(schema: SchemaObject, path: string): void {
   if (own(schema, "nullable") === undefined || own(schema, "type") !== undefined) return;
   throw new UnusableSchema(`${path}/nullable needs a type`);
@@ -215,7 +216,7 @@ function requireList(value: unknown, path: string): readonly unknown[] {
 }
 
 function requireMap(value: unknown, path: string): SchemaObject {
-  if (isMap(value)) return value;
+  if (isObject(value)) return value;
   throw new UnusableSchema(`${path} must be an object`);
 }
 

@@ -1,6 +1,5 @@
-/** The keywords of JSON Schema 2020-12 by the form of their values. Keywords that are not listed say nothing about a value. */
-
-/** Hold one schema. */
+import { isObject } from "../../../protocol/own.ts";
+/** Keywords of JSON Schema 2020-12 with one schema as value. Keywords in none of these lists do not restrict values. */
 export const ONE_SCHEMA: ReadonlySet<string> = new Set([
   "additionalProperties",
   "contains",
@@ -15,10 +14,10 @@ export const ONE_SCHEMA: ReadonlySet<string> = new Set([
   "unevaluatedProperties",
 ]);
 
-/** Hold a list of schemas. */
+/** Keywords with a list of schemas. */
 export const SCHEMA_LIST: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
 
-/** Hold schemas by name. */
+/** Keywords with schemas by name. */
 export const SCHEMA_MAP: ReadonlySet<string> = new Set([
   "$defs",
   "definitions",
@@ -33,10 +32,6 @@ type Form = (value: unknown) => string | undefined;
 
 const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0;
 const isText = (value: unknown) => typeof value === "string";
-
-export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function isNames(value: unknown): boolean {
   return Array.isArray(value) && value.every(isText) && new Set(value).size === value.length;
@@ -60,7 +55,7 @@ function nonEmpty(value: unknown): string | undefined {
 }
 
 function namesByName(value: unknown): string | undefined {
-  const fits = isMap(value) && Object.values(value).every(isNames);
+  const fits = isObject(value) && Object.values(value).every(isNames);
   return fits ? undefined : "must be an object with a list of different strings for each name";
 }
 
@@ -72,7 +67,7 @@ function anchor(value: unknown): string | undefined {
   return isText(value) && /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value as string) ? undefined : "must be a name";
 }
 
-/** What the value of a keyword must be; the problem with it, where there is one. */
+/** Checks of the values of keywords; each returns the problem, if any. */
 export const FORMS: Readonly<Record<string, Form>> = {
   $anchor: anchor,
   $comment: text,

@@ -3,7 +3,7 @@ import { compileExcess } from "../../workflows/decide/definition-limits.ts";
 import { type CompiledSchema, compileSchema } from "./json-schema.ts";
 import type { SchemaObject } from "./schema-document.ts";
 
-/** What a schema may be when it is registered. Those that were registered before there were limits are read as they are. */
+/** Limits of a schema at registration. Schemas that were registered before there were limits stay usable. */
 export const SCHEMA_LIMITS = {
   /** Characters of its JSON text. */
   characters: 262_144,
@@ -15,7 +15,7 @@ export const SCHEMA_LIMITS = {
   patterns: 200,
 } as const;
 
-/** What all schemas of one pack may be together: each is compiled when the pack is installed, and again when a host starts. */
+/** Limits of all schemas of one pack together: they are compiled when the pack is installed, and when a host starts. */
 const PACK_SCHEMA_LIMITS = { characters: 1_048_576, values: 200_000, patterns: 800 } as const;
 
 /** Adds up the schemas of a pack. */
@@ -24,7 +24,7 @@ export class SchemaTotal {
   #values = 0;
   #patterns = 0;
 
-  /** What is too large once this schema is added; undefined where nothing is. */
+  /** The excess with this schema, if any. */
   add(schema: SchemaObject): string | undefined {
     const found = { values: 0, depth: 0, patterns: 0 };
     measure(schema, 1, found);
@@ -32,15 +32,14 @@ export class SchemaTotal {
     this.#values += found.values;
     this.#patterns += found.patterns;
     const { characters, values, patterns } = PACK_SCHEMA_LIMITS;
-    if (this.#characters > characters)
-      return `the schemas of the pack have more than ${characters} characters together`;
-    if (this.#values > values) return `the schemas of the pack have more than ${values} values together`;
-    if (this.#patterns > patterns) return `the schemas of the pack have more than ${patterns} patterns together`;
-    return undefined;
+    const exceeds = (limit: string) => `the schemas of the pack have more than ${limit} together`;
+    if (this.#characters > characters) return exceeds(`${characters} characters`);
+    if (this.#values > values) return exceeds(`${values} values`);
+    return this.#patterns > patterns ? exceeds(`${patterns} patterns`) : undefined;
   }
 }
 
-/** The schema for use. Throws `schema_too_large`, or `validation_error` where it is no schema. */
+/** Compiles a schema within the limits. Throws `schema_too_large`, and `validation_error` where it is no schema. */
 export function registeredSchema(schema: SchemaObject, where: string): CompiledSchema {
   const problem = excessOf(schema);
   if (problem !== undefined) throw new AppError("schema_too_large", { where, problem });

@@ -1,8 +1,14 @@
-import { OutOfWork, TooCostly } from "./too-costly.ts";
+/** Thrown through a check that takes too much work. The value must then count as not matching. */
+export class TooCostly extends Error {
+  override readonly name = "TooCostly";
+}
+
+/** The budget is spent; with a larger one the check might have ended. */
+export class OutOfWork extends TooCostly {}
 
 /**
- * The work one check may take, counted and not timed: one unit for each keyword applied to a value, each member looked at, each
- * value compared and each step of a pattern. The same check costs the same everywhere, so a replay decides as its source did.
+ * The work of one check, counted and not timed: one unit for each keyword applied to a value, each member, each compared value and each step of a
+ * pattern. The same check always costs the same, so a replay decides like its source.
  */
 export class WorkBudget {
   readonly #units: number;
@@ -23,7 +29,7 @@ export class WorkBudget {
     if (this.#left < 0) throw new OutOfWork(`the check takes more than ${this.#units} units of work`);
   }
 
-  /** Schemas within schemas, references included. The limit is far below the size of a thread's stack. */
+  /** Enters a nested schema or a reference. The limit of depth is far below the size of a thread's stack. */
   enter(): void {
     this.#depth += 1;
     if (this.#depth > DEPTH_MAX) throw new TooCostly(`the schema goes more than ${DEPTH_MAX} levels deep`);

@@ -2,21 +2,21 @@ import type { NodeState, Run } from "../../../protocol/runs/run.ts";
 import type { EdgeCondition, WorkflowEdge } from "../../../protocol/workflows/workflow.ts";
 import { deepEqual } from "../../schemas/decide/deep-equal.ts";
 import { currentDeferral } from "../../schemas/decide/schema-deferral.ts";
-import { TooCostly } from "../../schemas/decide/too-costly.ts";
+import { TooCostly } from "../../schemas/decide/work-budget.ts";
 import { compileExpression } from "./expression.ts";
 import { type Allowance, UNITS_MAX } from "./expression-meter.ts";
 import { compilePattern } from "./pattern.ts";
 
 /**
- * Whether a settled source lets its edge fire. Operands look at `status`, `error`, `output` (the edge's source
- * port when the node has one of that name, else all outputs), `outputs`, `variables`; any other first name is a
- * variable. A condition that cannot be evaluated does not hold.
+ * Whether the condition of an edge holds for its settled source. Operands refer to `status`, `error`, `output` (the edge's source port if the
+ * node has one of that name, else all outputs), `outputs` and `variables`; any other first name is a variable. A condition that cannot be
+ * evaluated does not hold.
  */
 export function conditionHolds(run: Run, edge: WorkflowEdge, source: NodeState): boolean {
   return answerOf(run, edge, source) === true;
 }
 
-/** Why a condition cannot be evaluated: it is not made for values of these types, or takes too much work. */
+/** Why a condition cannot be evaluated: the values have unsuitable types, or it takes too much work. */
 export function conditionProblem(run: Run, edge: WorkflowEdge, source: NodeState): string | undefined {
   const answer = answerOf(run, edge, source);
   return typeof answer === "boolean" ? undefined : answer.problem;
@@ -36,14 +36,14 @@ function answerOf(run: Run, edge: WorkflowEdge, source: NodeState): Answer {
 
 type Answer = boolean | { readonly problem: string };
 
-/** The conditions behind one source, for as long as the variables stay as they are. They share the work of one evaluation. */
+/** The results of the conditions of one source, for unchanged variables. The conditions share one allowance of work. */
 interface Answers {
   readonly variables: Run["variables"];
   readonly byEdge: Map<WorkflowEdge, Answer>;
   readonly allowance: Allowance;
 }
 
-/** A condition is asked about at every step of a run; its answer changes only with the source and the variables. */
+/** Results are cached: conditions are evaluated at every step of a run, and depend only on the source and the variables. */
 const ANSWERS = new WeakMap<NodeState, Answers>();
 
 function begin(source: NodeState, variables: Run["variables"]): Answers {
@@ -86,7 +86,6 @@ function truthOf(value: unknown): boolean {
   return value;
 }
 
-/** In what is not there, nothing is found. */
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
@@ -98,7 +97,7 @@ function nameOf(value: unknown): string {
 
 type Charge = (units: number) => void;
 
-/** The work of a comparison is counted like that of an expression: values and patterns are as large as an author makes them. */
+/** The work of a comparison is counted like that of an expression: values and patterns may be large. */
 function chargeTo(allowance: Allowance): Charge {
   const deferral = currentDeferral();
   return (units) => {
@@ -112,7 +111,7 @@ function chargeTo(allowance: Allowance): Charge {
 const STEPS_PER_UNIT = 4;
 
 function hasMatch(text: unknown, source: string, charge: Charge): boolean {
-  if (typeof text !== "string") throw new Error(`a pattern is for texts, and what it is to match is ${nameOf(text)}`);
+  if (typeof text !== "string") throw new Error(`a pattern is for texts, and the value is ${nameOf(text)}`);
   const pattern = compilePattern(source);
   charge((pattern.states * text.length) / STEPS_PER_UNIT);
   return pattern(text);
@@ -142,17 +141,17 @@ function lookUp(context: Readonly<Record<string, unknown>>, path: string): unkno
   return value;
 }
 
-/** A search compares each character of the text with each of the word in the worst case. */
+/** In the worst case a search compares each character of the text with each of the word. */
 const COMPARED_PER_UNIT = 256;
 
 function contains(left: unknown, right: unknown, charge: Charge): boolean {
   if (typeof left === "string") {
-    if (typeof right !== "string") throw new Error(`a text contains texts, and what is looked for is ${nameOf(right)}`);
+    if (typeof right !== "string") throw new Error(`a text contains texts, and the searched value is ${nameOf(right)}`);
     if (right.length > left.length) return false;
     charge(((left.length - right.length) * (1 + right.length)) / COMPARED_PER_UNIT);
     return left.includes(right);
   }
   if (Array.isArray(left)) return left.some((item) => deepEqual(item, right, charge));
   if (typeof left === "object" && left !== null && typeof right === "string") return Object.hasOwn(left, right);
-  throw new Error(`what is ${nameOf(left)} does not contain what is ${nameOf(right)}`);
+  throw new Error(`contains is for texts, lists and objects, and the values are ${nameOf(left)} and ${nameOf(right)}`);
 }

@@ -1,7 +1,7 @@
-import { AppError } from "../../../protocol/errors.ts";
-import { patternSize } from "./pattern-size.ts";
+import { validationError } from "../../../protocol/errors.ts";
+import { patternSize } from "./pattern.ts";
 
-/** What the patterns and expressions of a definition may be together when it is registered: all of them are compiled then. */
+/** Limits of the patterns and expressions of a definition, which are all compiled when it is registered. */
 const DEFINITION_LIMITS = {
   /** States of one pattern, as a program. */
   patternStates: 5_000,
@@ -19,10 +19,10 @@ interface Found {
 /** Throws `validation_error` for a definition whose patterns and expressions take too long to compile. */
 export function requireCompilable(definition: object): void {
   const problem = compileExcess(definition);
-  if (problem !== undefined) throw new AppError("validation_error", { problem });
+  if (problem !== undefined) throw validationError(problem);
 }
 
-/** What is too large in the patterns and expressions of a definition or a schema; undefined where nothing is. */
+/** The excess of the patterns and expressions of a definition or a schema, if any. */
 export function compileExcess(value: object): string | undefined {
   const found: Found = { patterns: new Set(), expressions: new Set() };
   collect(value, found);
@@ -48,8 +48,7 @@ function collect(value: unknown, found: Found): void {
     if (name === "pattern" && typeof member === "string") found.patterns.add(member);
     else if (name === "right" && fields["type"] === "regex" && typeof member === "string") found.patterns.add(member);
     else if (name === "expression" && typeof member === "string") found.expressions.add(member);
-    else if (name === "patternProperties")
-      for (const pattern of Object.keys(Object(member))) found.patterns.add(pattern);
+    else if (name === "patternProperties") for (const key of Object.keys(Object(member))) found.patterns.add(key);
     collect(member, found);
   }
 }

@@ -1,8 +1,8 @@
 import type { ASTNode, Environment } from "@marcbachmann/cel-js";
 import { currentDeferral } from "../../schemas/decide/schema-deferral.ts";
-import { TooCostly } from "../../schemas/decide/too-costly.ts";
+import { TooCostly } from "../../schemas/decide/work-budget.ts";
 
-/** Work of one evaluation: a step of the expression is one unit, and operations on lists and texts cost by their size. Less than 0.1 s. */
+/** The work of one evaluation, less than 0.1 s: a step of the expression is one unit, and operations on lists and texts cost by their size. */
 export const UNITS_MAX = 1_000_000;
 const CHARACTERS_PER_UNIT = 16;
 /** Joining two texts copies nothing; the result is copied when it is read. */
@@ -36,8 +36,8 @@ interface Evaluator {
 }
 
 /**
- * Counts the work of evaluations and ends those that take too much. Nothing else bounds them: how long the lists and texts are that an
- * expression makes on its way is not known before. Counted and not timed, so that a replay decides as its source did.
+ * Counts the work of evaluations and ends those that take too much: the sizes of intermediate lists and texts are not known beforehand. Work is
+ * counted, not timed, so that a replay decides like its source.
  */
 export class ExpressionMeter {
   #left = 0;
@@ -56,13 +56,13 @@ export class ExpressionMeter {
     found.tryEval = (node, context) => this.#tryRun(found as Evaluator, node, context);
   }
 
-  /** Prepares a program; its operations are known once its types were checked. One with wrong types is never evaluated. */
+  /** Prepares a program. Checking its types determines its operations; a program with wrong types is never evaluated. */
   prepare(program: { readonly ast: ASTNode; check(): unknown }): void {
     program.check();
     this.#meter(nodeOf(program.ast));
   }
 
-  /** Evaluates with what is left of an allowance, or with one of its own. Throws `TooCostly`. */
+  /** Evaluates within the rest of an allowance, or within a new one. Throws `TooCostly`. */
   during<T>(evaluate: () => T, allowance: Allowance = { units: UNITS_MAX }): T {
     this.#left = allowance.units;
     try {
@@ -154,10 +154,9 @@ export class ExpressionMeter {
     }
   }
 
-  /** Everything in a value; counting ends where the budget does, because a small value may name one part a thousand times. */
+  /** All parts of a value; counting ends with the budget, because a small value may refer to one part a thousand times. */
   #sizeOf(value: unknown): number {
-    const atMost = this.#left;
-    return sizeUpTo(value, atMost);
+    return sizeUpTo(value, this.#left);
   }
 }
 

@@ -1,13 +1,11 @@
-import { Environment } from "@marcbachmann/cel-js";
-import { AppError } from "../../../protocol/errors.ts";
-import { TooCostly } from "../../schemas/decide/too-costly.ts";
-import { requireBounded } from "./expression-cost.ts";
+import { type ASTNode, Environment } from "@marcbachmann/cel-js";
+import { validationError } from "../../../protocol/errors.ts";
+import { TooCostly } from "../../schemas/decide/work-budget.ts";
 import { type Allowance, ExpressionMeter } from "./expression-meter.ts";
 
 /**
- * Expressions in edges and inputs are CEL, the Common Expression Language: no loops, no side effects, limits on
- * size and depth. `matches` is left out because it would run a pattern of the author's on a backtracking engine;
- * the `regex` condition does that job in linear time.
+ * Expressions in edges and inputs are CEL, the Common Expression Language: no loops, no side effects, limits on size and depth. `matches` is left
+ * out because it would run a pattern of the author on a backtracking engine; the `regex` condition takes linear time.
  */
 const environment = new Environment({
   unlistedVariablesAreDyn: true,
@@ -20,16 +18,16 @@ const meter = new ExpressionMeter(environment);
 type Expression = (context: Readonly<Record<string, unknown>>, allowance?: Allowance) => unknown;
 
 const compiled = new Map<string, Expression>();
-/** Characters of all expressions that are kept compiled, which take about a hundred times as much: some tens of megabytes. */
+/** Characters of all cached expressions, which take about a hundred times as many bytes: some tens of megabytes. */
 export const KEPT_CHARACTERS_MAX = 524_288;
 let keptCharacters = 0;
 
-/** Characters of the expressions that are kept compiled now. */
+/** Characters of the expressions that are cached now. */
 export function keptExpressionCharacters(): number {
   return [...compiled.keys()].reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Throws `validation_error` when the text is not an expression, or one that nobody could afford. */
+/** Throws `validation_error` for a text that is no expression, or one that takes too much work. */
 export function compileExpression(text: string): Expression {
   const held = compiled.get(text);
   if (held) return held;
@@ -51,16 +49,13 @@ function parseCel(text: string): (context: Record<string, unknown>) => unknown {
     meter.prepare(program);
     return program;
   } catch (error) {
-    if (error instanceof TooCostly) throw new AppError("validation_error", { problem: error.message });
+    if (error instanceof TooCostly) throw validationError(error.message);
     const problem = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-    throw new AppError("validation_error", { problem: `the expression does not parse: ${problem}` });
+    throw validationError(`the expression does not parse: ${problem}`);
   }
 }
 
-/**
- * CEL integers are BigInt; JSON has none. What JSON cannot hold at all is refused: the log would give back something
- * else than was decided with.
- */
+/** The result as JSON: CEL integers are BigInt. Values without a form in JSON are refused, because the log would return other values. */
 function plain(value: unknown): unknown {
   meter.charge(1);
   if (typeof value === "bigint") return Number(value);
@@ -73,4 +68,51 @@ function plain(value: unknown): unknown {
   }
   if (typeof value === "object" && value !== null) throw new Error("the result is of a type that JSON does not have");
   return value;
+}
+
+/** Nested loops over lists. */
+const NESTED_MAX = 2;
+/** Sums of lists are lists, and sums of sums soon exceed the memory. */
+const SUMS_MAX = 100;
+const LOOPS_WITH_SUMS_MAX = 2;
+
+const LOOPS: ReadonlySet<string> = new Set(["all", "exists", "exists_one", "map", "filter"]);
+
+/** Throws `TooCostly` for programs that are too costly for any values; `ExpressionMeter` bounds the others. */
+function requireBounded(ast: ASTNode): void {
+  const found = { nested: 0, splits: false, joins: false, sums: 0, loopsWithSums: 0 };
+  visit(ast, 0);
+  if (found.nested > NESTED_MAX) refuse(`goes through lists inside of lists more than ${NESTED_MAX} deep`);
+  if (found.sums > SUMS_MAX) refuse(`has more than ${SUMS_MAX} sums`);
+  if (found.loopsWithSums > LOOPS_WITH_SUMS_MAX) refuse(`adds up in more than ${LOOPS_WITH_SUMS_MAX} loops`);
+  if (found.splits && (found.joins || found.sums > 0)) refuse("must not split and put together texts at once");
+
+  function visit(node: ASTNode, nested: number): void {
+    found.nested = Math.max(found.nested, nested);
+    if (node.op === "+") found.sums += 1;
+    if (node.op !== "call" && node.op !== "rcall") {
+      for (const child of nodesIn(node.args)) visit(child, nested);
+      return;
+    }
+    const [name] = node.args;
+    // It would run a pattern of the author on a backtracking engine.
+    if (name === "matches") refuse('must not call matches(); use a condition of type "regex"');
+    if (name === "bind") refuse("must not call cel.bind()");
+    if (name === "split") found.splits = true;
+    if (name === "join") found.joins = true;
+    const loops = node.op === "rcall" && LOOPS.has(name);
+    if (node.op === "rcall") visit(node.args[1], nested);
+    const sums = found.sums;
+    for (const child of nodesIn(node.args.at(-1))) visit(child, loops ? nested + 1 : nested);
+    if (loops && found.sums > sums) found.loopsWithSums += 1;
+  }
+}
+
+function nodesIn(args: unknown): ASTNode[] {
+  if (Array.isArray(args)) return args.flatMap(nodesIn);
+  return typeof args === "object" && args !== null && "op" in args ? [args as ASTNode] : [];
+}
+
+function refuse(problem: string): never {
+  throw new TooCostly(`an expression ${problem}`);
 }

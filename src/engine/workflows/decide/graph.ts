@@ -1,4 +1,6 @@
-import { AppError } from "../../../protocol/errors.ts";
+import { addTo } from "../../../formats/text/collections.ts";
+import { validationError } from "../../../protocol/errors.ts";
+import { perObject } from "../../../protocol/per-object.ts";
 import { SUPERVISOR } from "../../../protocol/runs/orchestrator.ts";
 import type {
   TriggerRule,
@@ -7,11 +9,11 @@ import type {
   WorkflowNode,
 } from "../../../protocol/workflows/workflow.ts";
 
-/** A definition's nodes and edges, ready to be asked. Loop-backs are told apart from the edges that lead forward. */
+/** The nodes and edges of a definition, indexed. Edges that lead back are separate from those that lead forward. */
 export interface Graph {
   /** Topological over the forward edges; definition order among equals. */
   readonly order: readonly WorkflowNode[];
-  /** Where a node stands in that order. */
+  /** The index of a node in that order. */
   readonly place: ReadonlyMap<string, number>;
   readonly node: ReadonlyMap<string, WorkflowNode>;
   readonly forwardInto: ReadonlyMap<string, readonly WorkflowEdge[]>;
@@ -24,7 +26,7 @@ export interface Graph {
 
 export const DEFAULT_TRIGGER_RULE: TriggerRule = "all_success";
 
-/** Throws `validation_error` for duplicate ids and edges that end nowhere. */
+/** Throws `validation_error` for duplicate ids and for edges of unknown nodes. */
 export function buildGraph(definition: Pick<WorkflowDefinition, "nodes" | "edges">): Graph {
   const node = new Map<string, WorkflowNode>();
   for (const one of definition.nodes) {
@@ -54,7 +56,7 @@ export function buildGraph(definition: Pick<WorkflowDefinition, "nodes" | "edges
   };
 }
 
-/** Depth first from the nodes nothing leads to, then from the first node not reached yet, without recursion. */
+/** Depth first from the nodes without incoming edges, then from the first node that is not reached yet, without recursion. */
 function backEdges(
   definition: Pick<WorkflowDefinition, "nodes" | "edges">,
   nodes: ReadonlyMap<string, WorkflowNode>,
@@ -105,12 +107,12 @@ function topological(nodes: readonly WorkflowNode[], forward: readonly WorkflowE
   return order;
 }
 
-/** Every node that runs again when `start` does: what forward edges reach from it. */
+/** The nodes that forward edges reach from `start`: they run again when it does. */
 export function reachableFrom(graph: Graph, start: string): string[] {
   return [...reached(graph, [start])];
 }
 
-/** Every node that some loop may run again. */
+/** The nodes that a loop may run again. */
 export function inLoops(graph: Graph): ReadonlySet<string> {
   return reached(
     graph,
@@ -118,17 +120,11 @@ export function inLoops(graph: Graph): ReadonlySet<string> {
   );
 }
 
-const SUPERVISED = new WeakMap<Graph, ReadonlySet<string>>();
-
 /** The nodes of a loop that leads back to the supervisor; none where it decides once. */
-export function supervisedLoop(graph: Graph): ReadonlySet<string> {
-  const known = SUPERVISED.get(graph);
-  if (known !== undefined) return known;
+export const supervisedLoop: (graph: Graph) => ReadonlySet<string> = perObject((graph: Graph) => {
   const supervisor = graph.order.find(({ typeId }) => typeId === SUPERVISOR);
-  const found = supervisor === undefined ? new Set<string>() : loopOf(graph, supervisor.id);
-  SUPERVISED.set(graph, found);
-  return found;
-}
+  return supervisor === undefined ? new Set<string>() : loopOf(graph, supervisor.id);
+});
 
 function loopOf(graph: Graph, start: string): Set<string> {
   const before = new Set<string>();
@@ -154,14 +150,10 @@ export function ruleOf({ triggerRule }: WorkflowEdge): TriggerRule {
 
 function groupBy<K>(edges: readonly WorkflowEdge[], key: (edge: WorkflowEdge) => K): Map<K, WorkflowEdge[]> {
   const groups = new Map<K, WorkflowEdge[]>();
-  for (const edge of edges) {
-    const group = groups.get(key(edge));
-    if (group) group.push(edge);
-    else groups.set(key(edge), [edge]);
-  }
+  for (const edge of edges) addTo(groups, key(edge), edge);
   return groups;
 }
 
 function refuse(problem: string): never {
-  throw new AppError("validation_error", { problem });
+  throw validationError(problem);
 }

@@ -1,11 +1,11 @@
 import { defined } from "../../../protocol/defined.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { validationError } from "../../../protocol/errors.ts";
 import type { Sensitivity } from "../../../protocol/runs/snapshot.ts";
 import type { WorkflowDefinition } from "../../../protocol/workflows/workflow.ts";
 import { type CompiledSchema, compileSchema } from "../../schemas/decide/json-schema.ts";
 import { buildGraph, type Graph } from "./graph.ts";
 
-/** A definition with everything worked out once that runs of it ask for. Kept by content hash. */
+/** A definition with its graph, compiled schemas and masks, by content hash. */
 export interface Plan {
   readonly hash: string;
   readonly definition: WorkflowDefinition;
@@ -15,35 +15,26 @@ export interface Plan {
   readonly channelSchemas: ReadonlyMap<string, CompiledSchema>;
 }
 
-/** Throws `validation_error` for what the schema alone cannot see. */
+/** Throws `validation_error` for problems that the schema of definitions does not cover. */
 export function makePlan(hash: string, definition: WorkflowDefinition): Plan {
   const graph = buildGraph(definition);
   const names = new Set<string>();
   for (const variable of definition.variables) {
-    if (names.has(variable.name)) {
-      throw new AppError("validation_error", { problem: `two variables are named "${variable.name}"` });
-    }
+    if (names.has(variable.name)) throw validationError(`two variables are named "${variable.name}"`);
     names.add(variable.name);
   }
   const channelSchemas = new Map<string, CompiledSchema>();
   for (const [name, channel] of Object.entries(definition.channels ?? {})) {
     if (channel.reducer.startsWith("vendor.")) {
-      throw new AppError("validation_error", {
-        problem: `channel "${name}" uses reducer ${channel.reducer}; this host serves the built-in reducers only`,
-      });
+      throw validationError(
+        `channel "${name}" uses reducer ${channel.reducer}; this host serves the built-in reducers only`,
+      );
     }
     if (channel.schema) channelSchemas.set(name, compileSchema(channel.schema, `the schema of channel "${name}"`));
   }
-  return {
-    hash,
-    definition,
-    graph,
-    sensitivity: sensitivityOf(definition),
-    channelSchemas,
-    ...(definition.configurableSchema === undefined
-      ? {}
-      : { configurable: compileSchema(definition.configurableSchema, "configurableSchema") }),
-  };
+  const { configurableSchema } = definition;
+  const configurable = configurableSchema && compileSchema(configurableSchema, "configurableSchema");
+  return defined({ hash, definition, graph, sensitivity: sensitivityOf(definition), channelSchemas, configurable });
 }
 
 function sensitivityOf(definition: WorkflowDefinition): Sensitivity {

@@ -6,15 +6,12 @@ import { compileExpression } from "./expression.ts";
 import { type Allowance, UNITS_MAX } from "./expression-meter.ts";
 import type { Plan } from "./plan.ts";
 
-/** The error of a node whose inputs are not there. */
+/** The error code of a node whose inputs are missing. */
 export const INPUT_INVALID = "node_input_invalid";
 
 type Resolved = { readonly inputs: Readonly<Record<string, unknown>> } | { readonly error: RunError };
 
-/**
- * A node's inputs: its own ports, and what forward edges carry into ports it does not set itself. A value that is
- * not there is an error unless the port says it is optional.
- */
+/** The inputs of a node: its own ports, and the values that forward edges carry to other ports. A missing value is an error unless the port is optional. */
 export function resolveInputs(plan: Plan, run: Run, node: WorkflowNode): Resolved {
   const inputs: Record<string, unknown> = {};
   for (const edge of plan.graph.forwardInto.get(node.id) ?? []) {
@@ -51,15 +48,11 @@ function portValue(run: Run, from: PortValue, allowance: Allowance): unknown {
       return own(run.variables, from.variableName);
     case "connection":
       return own(nodeOf(run, from.nodeId)?.outputs, from.outputKey);
-    case "expression":
-      return compileExpression(from.expression)(
-        {
-          variables: run.variables,
-          // Of thousands of nodes, for each expression of each: only for those that ask.
-          nodes: from.expression.includes("nodes") ? outputsByNode(run) : {},
-        },
-        allowance,
-      );
+    case "expression": {
+      // Collecting the outputs of thousands of nodes takes time: it is done only for expressions that use them.
+      const nodes = from.expression.includes("nodes") ? outputsByNode(run) : {};
+      return compileExpression(from.expression)({ variables: run.variables, nodes }, allowance);
+    }
   }
 }
 
