@@ -85,7 +85,7 @@ describe("which agent is meant", () => {
       /one of them/,
     );
     const spec = { nodes: { ask: "assay.agent" } };
-    await expect(asked({ workflow: spec })).rejects.toThrow(/names none/);
+    await expect(asked({ workflow: spec })).rejects.toThrow(/must name an agent/);
     await expect(asked({ node: { typeId: "core.noop" } })).rejects.toMatchObject({ code: "capability_required" });
   });
 

@@ -44,7 +44,7 @@ export function cliMessage({ code, details, message }: AppError, flags: readonly
 /** Phrases of servers, and those of the command line in their place. */
 const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/^The request is not valid: /, ""],
-  [/GET \/v1\/workflows lists what there is/, "`assay workflow list` shows what there is"],
+  [/GET \/v1\/workflows lists (?:the workflows|what there is)/, "`assay workflow list` shows what there is"],
   [/POST \/v1\/runs\/([^\s/]+)\/interrupts\/([^\s/]+?)\.$/, "`assay resolve $1 $2 ACTION`."],
   [/Its events are at GET \/v1\/runs\/([^\s/]+)\/events\/poll/, "`assay run watch $1 --all` shows its events"],
   [/GET \/v1\/host\/assay\/inbox lists/, "`assay inbox` lists"],
