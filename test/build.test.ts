@@ -28,6 +28,7 @@ beforeEach(() => {
   }
   symlinkSync(join(repository, "node_modules"), join(checkout, "node_modules"));
   write("src/cli/main.ts", good);
+  write("src/cli/local.ts", "export {};\n");
   write("src/store/sqlite/writer-thread.ts", "export {};\n");
   write("src/cli/wiring/turn-thread.ts", "export {};\n");
   write("src/engine/schemas/schema-thread.ts", "export {};\n");
