@@ -1,5 +1,6 @@
 import { defined } from "../../protocol/defined.ts";
-import { AppError, ERRORS, type ErrorCode, type ErrorDetails, unusableInput } from "../../protocol/errors.ts";
+import { AppError, ERRORS, type ErrorCode, unusableInput } from "../../protocol/errors.ts";
+import type { ErrorEnvelope } from "../../protocol/runs/api.ts";
 import type { Client } from "../../sdk/client.ts";
 import { connect as connectTo } from "../../sdk/connect.ts";
 import { AbortError, ApiError, type AssayError, ConnectionError, TimeoutError } from "../../sdk/errors.ts";
@@ -54,29 +55,20 @@ function appError(error: AssayError, url: string, key: string | undefined): Erro
   const { code, message, details, status } = error;
   const rebuilt = errorFrom({ error: code, message, details }, nearestCode(status));
   // The server cannot know where the key came from.
-  if (code === "unauthenticated") rebuilt.message = keyProblem(key);
+  if (code === "unauthenticated") rebuilt.message = key === undefined ? KEY_MISSING : KEY_UNKNOWN;
   return rebuilt;
 }
 
-interface Envelope {
-  readonly error: string;
-  readonly message: string;
-  readonly details?: ErrorDetails;
-}
-
 /** Rebuilds an error of the server with its message. A code that this version does not know is replaced by `nearest`. */
-export function errorFrom({ error, message, details = {} }: Envelope, nearest: ErrorCode): AppError {
+export function errorFrom({ error, message, details = {} }: ErrorEnvelope, nearest: ErrorCode): AppError {
   const code = Object.hasOwn(ERRORS, error) ? (error as ErrorCode) : undefined;
   const rebuilt = new AppError(code ?? nearest, code ? details : { ...details, serverCode: error });
   rebuilt.message = message;
   return rebuilt;
 }
 
-function keyProblem(key: string | undefined): string {
-  return key === undefined
-    ? "This needs an API key: set ASSAY_KEY, or use --key. `assay serve` prints one on its first start."
-    : "The server does not know this API key. Look at ASSAY_KEY or --key, and at the server's address.";
-}
+const KEY_MISSING = "This needs an API key: set ASSAY_KEY, or use --key. `assay serve` prints one on its first start.";
+const KEY_UNKNOWN = "The server does not know this API key. Look at ASSAY_KEY or --key, and at the server's address.";
 
 function nearestCode(status: number): ErrorCode {
   if (status === 401) return "unauthenticated";

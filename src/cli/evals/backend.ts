@@ -36,20 +36,16 @@ export interface EvalBackend {
 /** A call of any command that asks for evaluations. */
 type EvalCall = Pick<Call<Flags>, "config" | "given" | "isSet" | "io" | "json">;
 
-interface BackendNeeds {
-  /** The command may make the database. */
-  readonly mayBeNew?: boolean;
-  /** The command only reads, so it also works while an evaluation runs in the same folder. */
-  readonly reads?: boolean;
-}
+/** A command that only reads also works while an evaluation runs in the same folder; one that creates may make the database. */
+type Access = "reads" | "writes" | "creates";
 
 /** Runs a command on the backend that the call asks for, and closes it. */
 export async function withBackend<T>(
   call: EvalCall,
+  access: Access,
   use: (backend: EvalBackend) => Promise<T>,
-  needs: BackendNeeds = {},
 ): Promise<T> {
-  const backend = await openBackend(call, needs);
+  const backend = await openBackend(call, access);
   try {
     return await use(backend);
   } catch (error) {
@@ -60,13 +56,13 @@ export async function withBackend<T>(
 }
 
 /** Opens the backend that the call asks for. The modules of a database are loaded only for a database. */
-export async function openBackend(call: EvalCall, { mayBeNew = false, reads = false }: BackendNeeds = {}) {
+export async function openBackend(call: EvalCall, access: Access) {
   const server = looksAtServer(call);
   if (!call.json) call.io.err(`assay: looking ${placeText(call, server)}`);
   if (server) return serverBackend(call.config);
   const config = ownConfig(call);
-  if (!mayBeNew) requireEvals(config);
-  return (await import("./own-backend.ts")).ownBackend(config, call.io, { reads });
+  if (access !== "creates") requireEvals(config);
+  return (await import("./own-backend.ts")).ownBackend(config, call.io, { reads: access === "reads" });
 }
 
 /**

@@ -19,7 +19,7 @@ export async function baselineSet(call: Call<typeof BASELINE_SET_FLAGS>): Promis
   if (flags.latest === (runId !== undefined)) throw unusableInput("name a RUN, or use --latest");
   const isLatest = flags.latest || runId === LATEST;
   if (flags.suite !== undefined && !isLatest) throw unusableInput("--suite goes with --latest");
-  const set = await withBackend(call, async ({ client }) => {
+  const set = await withBackend(call, "writes", async ({ client }) => {
     const wanted = { status: "completed", ...(flags.suite === undefined ? {} : { suiteId: flags.suite }) } as const;
     const chosen = await evalNamed(client, runId ?? LATEST, wanted);
     const { suiteId } = await client.evals.get(chosen);
@@ -29,7 +29,7 @@ export async function baselineSet(call: Call<typeof BASELINE_SET_FLAGS>): Promis
 }
 
 export async function baselineList(call: Call): Promise<undefined> {
-  const baselines = await withBackend(call, ({ client }) => allBaselines(client), { reads: true });
+  const baselines = await withBackend(call, "reads", ({ client }) => allBaselines(client));
   const answer = { baselines };
   printList(call, baselines, answer, {
     empty: "No baselines yet. Set one with: assay eval baseline set NAME --latest",
@@ -49,7 +49,7 @@ export async function baselineList(call: Call): Promise<undefined> {
 export async function baselineRemove(call: Call): Promise<undefined> {
   const { args, json, io } = call;
   const [suiteId = "", name = ""] = args;
-  await withBackend(call, ({ client }) =>
+  await withBackend(call, "writes", ({ client }) =>
     orNearest(client.evals.removeBaseline(suiteId, name), { baseline: namedBaseline(client, suiteId, name) }),
   );
   const removed = printable(`The baseline ${name} of ${suiteId} is removed.`);
@@ -59,16 +59,12 @@ export async function baselineRemove(call: Call): Promise<undefined> {
 export async function baselineExport(call: Call<typeof BASELINE_EXPORT_FLAGS>): Promise<undefined> {
   const { args, flags, json, io } = call;
   const [name = ""] = args;
-  const file = await withBackend(
-    call,
-    async ({ client }) => {
-      const all = (await allBaselines(client)).filter(({ suiteId }) => (flags.suite ?? suiteId) === suiteId);
-      const names = async () => all.map((one) => one.name);
-      const { suiteId } = await orNearest(onlyOne(all, name), { baseline: { name, names, hint: LIST } });
-      return client.evals.exportBaseline(suiteId, name);
-    },
-    { reads: true },
-  );
+  const file = await withBackend(call, "reads", async ({ client }) => {
+    const all = (await allBaselines(client)).filter(({ suiteId }) => (flags.suite ?? suiteId) === suiteId);
+    const names = async () => all.map((one) => one.name);
+    const { suiteId } = await orNearest(onlyOne(all, name), { baseline: { name, names, hint: LIST } });
+    return client.evals.exportBaseline(suiteId, name);
+  });
   if (flags.out === undefined) return io.out(baselineFileText(file).trimEnd()) as undefined;
   await writeText(flags.out, baselineFileText(file));
   const { sha256: fileSha256, suiteId, suiteVersion, tasks } = file;
@@ -93,7 +89,7 @@ export async function baselineImport(call: Call<typeof BASELINE_IMPORT_FLAGS>): 
     await evals.keepBaselineFile(file.sha256, file);
     return evals.setBaseline(file.suiteId, flags.name ?? file.name, { fileSha256: file.sha256 });
   };
-  print(call, await withBackend(call, keep, { mayBeNew: true }));
+  print(call, await withBackend(call, "creates", keep));
 }
 
 function print({ json, io }: Pick<Call, "json" | "io">, baseline: EvalBaseline): void {

@@ -25,14 +25,10 @@ export async function evalCompare(call: Call<typeof EVAL_COMPARE_FLAGS>): Promis
   const [given = "", named = ""] = args;
   const { failOn, requireVerdict } = demandsOf(flags);
   if (failOn.some((what) => what !== "suspect")) throw unusableInput("--fail-on takes suspect here");
-  const { candidate, baseline } = await withBackend(
-    call,
-    async ({ client }) => {
-      const candidate = await wholeReport(client, await evalNamed(client, given, { status: "completed" }));
-      return { candidate, baseline: await baselineSide(client, candidate, named) };
-    },
-    { reads: true },
-  );
+  const { candidate, baseline } = await withBackend(call, "reads", async ({ client }) => {
+    const candidate = await wholeReport(client, await evalNamed(client, given, { status: "completed" }));
+    return { candidate, baseline: await baselineSide(client, candidate, named) };
+  });
   const { runId } = candidate;
   if (candidate.suiteSha256 !== baseline.suiteSha256) {
     const [one, other] = [candidate, baseline].map((side) => `${side.suiteId}@${side.suiteVersion}`);

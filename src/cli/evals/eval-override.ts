@@ -16,7 +16,7 @@ export async function evalOverride(call: Call<typeof EVAL_OVERRIDE_FLAGS>): Prom
   const { args, json, io } = call;
   const [named = "", taskId = "", verdict] = args;
   const request = requestOf(verdict, call.flags);
-  await withBackend(call, async ({ client }) => {
+  await withBackend(call, "writes", async ({ client }) => {
     const runId = await evalNamed(client, named);
     const view = await client.evals.judgeTask(runId, taskId, request);
     if (json) return io.out(JSON.stringify(view));

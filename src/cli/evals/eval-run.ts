@@ -48,37 +48,34 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
   const configurable = configurableOf(flags, own, baselineFile);
   const isOnServer = own === undefined && wantsServer(call);
   let hint = "The evaluation had not begun; there is no verdict.";
-  return interruptible(
-    io,
-    () => hint,
-    async (signal) => {
-      const { backend, agentId } = await openBackend(call, own, suite);
-      const { client } = backend;
-      try {
-        const runId = await startEval(call, backend, { suite, agentId, configurable, baselineFile });
-        const onScored = io.errIsTerminal ? await progressOf(client, runId, call) : undefined;
-        rememberPlace(call, isOnServer);
-        hint = interruptText(backend, runId, call);
-        await backend.untilEnded(runId, onScored, signal).catch(async (error: unknown) => {
-          if (signal.aborted && backend.afterInterrupt === "cancelled") await cancelInterrupted(client, runId);
-          throw error;
-        });
-        const outcome = await outcomeOf(backend, runId, demands);
-        const { verdict, exitCode } = outcome.conclusion;
-        io.out(call.json ? jsonText(outcome, flags) : reportText(outcome, io.paint));
-        if (verdict === "unreachable" && own?.type === "command" && /\s/.test(own.program)) {
-          io.err("assay: --command takes the program alone; its arguments go with --arg.");
-        }
-        const isFile = suite.file !== undefined && !suite.isFetched;
-        await writeFiles(isFile ? { ...outcome, places: placesOf(suite.loaded, suite.file) } : outcome, flags);
-        return exitCode;
-      } catch (error) {
-        throw aboutEvaluations(error, isOnServer ? undefined : "here");
-      } finally {
-        await backend.close();
+  const hintNow = () => hint;
+  return interruptible(io, hintNow, async (signal) => {
+    const { backend, agentId } = await openBackend(call, own, suite);
+    const { client } = backend;
+    try {
+      const runId = await startEval(call, backend, { suite, agentId, configurable, baselineFile });
+      const onScored = io.errIsTerminal ? await progressOf(client, runId, call) : undefined;
+      rememberPlace(call, isOnServer);
+      hint = interruptText(backend, runId, call);
+      await backend.untilEnded(runId, onScored, signal).catch(async (error: unknown) => {
+        if (signal.aborted && backend.afterInterrupt === "cancelled") await cancelInterrupted(client, runId);
+        throw error;
+      });
+      const outcome = await outcomeOf(backend, runId, demands);
+      const { verdict, exitCode } = outcome.conclusion;
+      io.out(call.json ? jsonText(outcome, flags) : reportText(outcome, io.paint));
+      if (verdict === "unreachable" && own?.type === "command" && /\s/.test(own.program)) {
+        io.err("assay: --command takes the program alone; its arguments go with --arg.");
       }
-    },
-  );
+      const isFile = suite.file !== undefined && !suite.isFetched;
+      await writeFiles(isFile ? { ...outcome, places: placesOf(suite.loaded, suite.file) } : outcome, flags);
+      return exitCode;
+    } catch (error) {
+      throw aboutEvaluations(error, isOnServer ? undefined : "here");
+    } finally {
+      await backend.close();
+    }
+  });
 }
 
 /** The backend of an evaluation. A server cannot run a program or call an address of this machine, so these are evaluated here. */

@@ -20,16 +20,12 @@ export async function evalShow(call: Call<typeof EVAL_FILES_FLAGS>): Promise<und
   checkFiles(flags);
   const [, taskId] = args;
   if (taskId !== undefined) return showTask(call, taskId);
-  await withBackend(
-    call,
-    async (backend) => {
-      const outcome = await outcomeOf(backend, await evalNamed(backend.client, args[0] ?? LATEST), NO_DEMANDS);
-      if (json) io.out(jsonText(outcome, flags));
-      else io.out(reportText(outcome, io.paint));
-      await writeFiles(outcome, flags);
-    },
-    { reads: true },
-  );
+  await withBackend(call, "reads", async (backend) => {
+    const outcome = await outcomeOf(backend, await evalNamed(backend.client, args[0] ?? LATEST), NO_DEMANDS);
+    if (json) io.out(jsonText(outcome, flags));
+    else io.out(reportText(outcome, io.paint));
+    await writeFiles(outcome, flags);
+  });
 }
 
 /** Prints one task. The files of an evaluation have no form for one task, so they are refused. */
@@ -38,32 +34,24 @@ async function showTask(call: Call<typeof EVAL_FILES_FLAGS>, taskId: string): Pr
   if ([flags.output, flags.junit, flags.md, flags.sarif].some((file) => file !== undefined)) {
     throw unusableInput("--output, --junit, --md and --sarif go without TASK; use --json for one task");
   }
-  await withBackend(
-    call,
-    async ({ client }) => {
-      const runId = await evalNamed(client, args[0] ?? LATEST);
-      const names = async () => (await reportOf(client, runId)).tasks.map((task) => task.taskId);
-      const task = await orNearest(client.evals.task(runId, taskId), { task: { name: taskId, names } });
-      io.out(json ? JSON.stringify(task) : taskText(task, io.paint));
-    },
-    { reads: true },
-  );
+  await withBackend(call, "reads", async ({ client }) => {
+    const runId = await evalNamed(client, args[0] ?? LATEST);
+    const names = async () => (await reportOf(client, runId)).tasks.map((task) => task.taskId);
+    const task = await orNearest(client.evals.task(runId, taskId), { task: { name: taskId, names } });
+    io.out(json ? JSON.stringify(task) : taskText(task, io.paint));
+  });
 }
 
 const SHOWN = 50;
 
 export async function evalList(call: Call<typeof EVAL_LIST_FLAGS>): Promise<undefined> {
   const { suite: suiteId } = call.flags;
-  const { evals, interrupted } = await withBackend(
-    call,
-    async ({ client, isInterrupted }) => {
-      const { evals } = await client.evals.list({ limit: SHOWN, suiteId });
-      const interrupted = new Set<EvalEntry>();
-      for (const entry of evals) if (await isInterrupted(entry)) interrupted.add(entry);
-      return { evals, interrupted };
-    },
-    { reads: true },
-  );
+  const { evals, interrupted } = await withBackend(call, "reads", async ({ client, isInterrupted }) => {
+    const { evals } = await client.evals.list({ limit: SHOWN, suiteId });
+    const interrupted = new Set<EvalEntry>();
+    for (const entry of evals) if (await isInterrupted(entry)) interrupted.add(entry);
+    return { evals, interrupted };
+  });
   const which = suiteId === undefined ? "" : ` with suite ${printable(suiteId)}`;
   const answer = { evals };
   printList(call, evals, answer, {

@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { FileError } from "../../formats/text/file-error.ts";
 import { unusableInput } from "../../protocol/errors.ts";
+import { onSignals } from "../program/exit-codes.ts";
 
 export type Texts = Iterable<string> | AsyncIterable<string>;
 
@@ -80,7 +81,7 @@ export async function replaceFile(
     if (found !== undefined && !ownerOnly) await chmod(draft, found.mode & PERMISSIONS);
     await rename(draft, target);
   };
-  await withDraft(draft, work, byServer ? [] : SIGNALS);
+  await withDraft(draft, work, byServer ? [] : undefined);
   if (byServer) await syncFolder(dirname(target));
 }
 
@@ -101,13 +102,11 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
 /** Works on a file or a folder that is not whole yet, and removes what is left of it, also when a signal ends the process. */
 export async function withDraft<T>(
   draft: string,
   work: () => Promise<T>,
-  signals: readonly NodeJS.Signals[] = SIGNALS,
+  signals?: readonly NodeJS.Signals[],
   endBy: (signal: NodeJS.Signals) => void = (signal) => process.kill(process.pid, signal),
 ): Promise<T> {
   const onSignal = (signal: NodeJS.Signals) => {
@@ -115,10 +114,7 @@ export async function withDraft<T>(
     stopListening();
     endBy(signal);
   };
-  const stopListening = () => {
-    for (const signal of signals) process.off(signal, onSignal);
-  };
-  for (const signal of signals) process.on(signal, onSignal);
+  const stopListening = onSignals(onSignal, signals);
   try {
     return await work();
   } finally {

@@ -20,9 +20,7 @@ const SHOWN = 50;
 
 export async function judgeList(call: Call<typeof JUDGE_LIST_FLAGS>): Promise<undefined> {
   const query = { limit: SHOWN, suiteId: call.flags.suite };
-  const { certificates } = await withBackend(call, async ({ client }) => client.judges.certificates(query), {
-    reads: true,
-  });
+  const { certificates } = await withBackend(call, "reads", async ({ client }) => client.judges.certificates(query));
   const answer = { certificates };
   printList(call, certificates, answer, {
     empty: "No certificates yet. Make one with: assay judge calibrate",
@@ -42,7 +40,7 @@ export async function judgeList(call: Call<typeof JUDGE_LIST_FLAGS>): Promise<un
 
 export async function judgeShow(call: Call): Promise<number> {
   const { args, json, io } = call;
-  const view = await withBackend(call, async ({ client }) => client.judges.certificate(args[0] ?? ""), { reads: true });
+  const view = await withBackend(call, "reads", async ({ client }) => client.judges.certificate(args[0] ?? ""));
   io.out(json ? JSON.stringify(view) : certificateText(view, io.paint));
   return view.valid ? EXIT.fine : EXIT.negative;
 }

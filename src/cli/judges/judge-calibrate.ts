@@ -31,7 +31,7 @@ export async function judgeCalibrate(call: Call<typeof CALIBRATE_FLAGS>): Promis
   const { task: taskId, days, seed, concurrency, budgetUsd: amount } = flags;
   const budgetUsd = amount === undefined ? undefined : dollars("--budget-usd", amount);
   return interruptible(io, "The calibration was cancelled; no certificate was issued.", async (signal) => {
-    const backend = await openBackend(call);
+    const backend = await openBackend(call, "writes");
     const { client } = backend;
     try {
       const note = suite.file === undefined ? undefined : await backend.keepSuite(suite.loaded);

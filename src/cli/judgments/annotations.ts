@@ -1,8 +1,7 @@
 import { unusableInput } from "../../protocol/errors.ts";
 import type { AnnotationView } from "../../protocol/judgments/annotation-api.ts";
 import type { StreamOptions } from "../../sdk/settings.ts";
-import type { FrameOf } from "../client/client.ts";
-import { type Client, connect, readUpTo } from "../client/client.ts";
+import { type Client, connect, type FrameOf, readUpTo, reconnectNotice } from "../client/client.ts";
 import { instantArgument } from "../files/arguments.ts";
 import { formatAgo } from "../output/amount.ts";
 import { actorText, signalText, targetText, wordsText } from "../output/describe-annotation.ts";
@@ -98,12 +97,7 @@ type AnnotationChange = Pick<FrameOf<Judgments["follow"]>, "event" | "data">;
 
 async function watch(judgments: Judgments, filter: Filter, io: Io, json: boolean): Promise<undefined> {
   if (io.errIsTerminal) io.err("Changes of judgments from now on are shown here. Ctrl-C ends it.");
-  const options = {
-    signal: io.outClosed,
-    onReconnect: ({ message }: Error) => {
-      if (io.errIsTerminal) io.err(`Connection lost (${message}); trying again.`);
-    },
-  };
+  const options = { signal: io.outClosed, onReconnect: reconnectNotice(io) };
   for await (const change of annotationChanges(judgments, filter, options)) {
     io.out(json ? JSON.stringify(change) : changeText(change, io));
   }

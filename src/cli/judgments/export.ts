@@ -1,3 +1,4 @@
+import { parsedJson } from "../../formats/json/check-json.ts";
 import { byteLines } from "../../formats/text/byte-chunks.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { JudgmentEnd } from "../../protocol/judgments/judgment-file.ts";
@@ -54,7 +55,7 @@ async function* copied(
     if (lines % PROGRESS_EVERY === 0) io.progress(formatCount(lines, "judgment"));
   }
   written.judgments = lines - 2;
-  const end = jsonOf(last);
+  const end = parsedJson(last);
   if (!matches(JudgmentEnd, end) || end.count !== written.judgments) throw brokeOff(config.url);
 }
 
@@ -68,12 +69,4 @@ async function* unbroken(body: ReadableStream<Uint8Array>, url: string): AsyncGe
 
 function brokeOff(url: string, cause?: unknown): AppError {
   return new AppError("unreachable", { url, reason: "the export broke off" }, { cause });
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -29,7 +29,22 @@ export function exitCodeOf(error: unknown): number {
 const MAY_WORK_LATER: ReadonlySet<string> = new Set(["unreachable", "unavailable", "internal_error", "rate_limited"]);
 
 /** The exit code of shells for a program that a signal ended: 128 and the number of the signal. */
-const KILLED = 128;
+export function killedBy(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Handles the signals that end a process, until the function that is returned is called. */
+export function onSignals(
+  handle: (signal: NodeJS.Signals) => void,
+  signals: readonly NodeJS.Signals[] = SIGNALS,
+): () => void {
+  for (const signal of signals) process.on(signal, handle);
+  return () => {
+    for (const signal of signals) process.off(signal, handle);
+  };
+}
 
 /**
  * Runs work that a signal aborts. The programs that it started are in process groups of their own, so the signal would not end them.
@@ -42,22 +57,18 @@ export async function interruptible(
 ): Promise<number> {
   const stop = new AbortController();
   let by: NodeJS.Signals | undefined;
-  const handlers = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
-    const handler = () => {
-      by ??= signal;
-      stop.abort();
-    };
-    process.on(signal, handler);
-    return [signal, handler] as const;
+  const stopListening = onSignals((signal) => {
+    by ??= signal;
+    stop.abort();
   });
   try {
     return await work(stop.signal);
   } catch (error) {
     if (by === undefined) throw error;
     io.err(`assay: interrupted. ${typeof hint === "string" ? hint : hint()}`);
-    return KILLED + constants.signals[by];
+    return killedBy(by);
   } finally {
-    for (const [signal, handler] of handlers) process.off(signal, handler);
+    stopListening();
   }
 }
 

@@ -1,8 +1,7 @@
 import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import type { ADD_MAX, AddItemsResponse, AdjudicateRequest, QueueItemView } from "../../protocol/queues/api.ts";
-import type { Client } from "../client/client.ts";
-import { readUpTo } from "../client/client.ts";
+import { type Client, readUpTo } from "../client/client.ts";
 import { confidence as confidenceOf, readText } from "../files/arguments.ts";
 import { formatCount } from "../output/amount.ts";
 import { askedFor, showItem, stateText } from "../output/describe-queue.ts";

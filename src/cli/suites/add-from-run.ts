@@ -26,7 +26,7 @@ export async function suiteAddFrom(call: Call<typeof ADD_FROM_FLAGS>): Promise<u
   const target = suiteTarget(flags.to, flags.id);
   const { annotation: annotationId, taskId, check } = flags;
   const request = { ...defined({ annotationId, taskId, check: check || undefined }), ...suiteOf(target) };
-  const { added, runId } = await withBackend(call, async ({ client }) => {
+  const { added, runId } = await withBackend(call, "writes", async ({ client }) => {
     const runId = await evalNamed(client, named);
     return { added: await client.suites.addFromRun({ ...request, runId }), runId };
   }).catch((error: unknown) => {
@@ -74,14 +74,10 @@ const PAGE = 200;
 
 export async function suiteLinks(call: Call<typeof SUITE_LINKS_FLAGS>): Promise<undefined> {
   const { flags } = call;
-  const links = await withBackend(
-    call,
-    async ({ client }) => {
-      const runId = flags.run === undefined ? undefined : await evalNamed(client, flags.run);
-      return client.suites.links({ limit: PAGE, suiteId: flags.suite, runId }).all();
-    },
-    { reads: true },
-  );
+  const links = await withBackend(call, "reads", async ({ client }) => {
+    const runId = flags.run === undefined ? undefined : await evalNamed(client, flags.run);
+    return client.suites.links({ limit: PAGE, suiteId: flags.suite, runId }).all();
+  });
   const answer = { links };
   printList(call, links, answer, {
     empty: "No task was made of a run. Make one with: assay suite add-from RUN",

@@ -58,8 +58,10 @@ class RowExport {
   readonly #chains = new Chains();
   /** The row of each line in the spool. */
   readonly #places: number[] = [];
-  #selected = 0;
-  #replaced = 0;
+  /** The number of selected rows, also of those without a line in this format. Final after the last line. */
+  selected = 0;
+  /** The number of selected rows that a later one replaces. */
+  replaced = 0;
 
   constructor(choice: ExportChoice, options: ExportOptions, spool: Spool) {
     this.#choice = choice;
@@ -83,7 +85,7 @@ class RowExport {
       this.#spool.add(`${line ?? ""}\n`);
       return;
     }
-    this.#selected++;
+    this.selected++;
     if (line !== undefined) this.#spool.add(`${line}\n`);
   }
 
@@ -103,22 +105,12 @@ class RowExport {
     let at = 0;
     for (const line of linesOf(this.#spool.texts())) {
       if (this.#chains.isReplaced(this.#places[at++] as number)) {
-        this.#replaced++;
+        this.replaced++;
         continue;
       }
-      this.#selected++;
+      this.selected++;
       if (line !== "\n") yield line;
     }
-  }
-
-  /** The number of selected rows, also of those without a line in this format. Final after the last line. */
-  get selected(): number {
-    return this.#selected;
-  }
-
-  /** The number of selected rows that a later one replaces. */
-  get replaced(): number {
-    return this.#replaced;
   }
 
   /** The number of links that name no earlier row. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { constants, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { loadProcessTape } from "../../formats/tapes/process-tape.ts";
 import { blockLines, type ShownRow, shownRow } from "../../formats/tapes/show.ts";
@@ -13,7 +13,7 @@ import { unusableInput } from "../../protocol/errors.ts";
 import { writing } from "../files/write-file.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
-import { EXIT } from "../program/exit-codes.ts";
+import { EXIT, killedBy, onSignals } from "../program/exit-codes.ts";
 import { type Environment, ownEnvironment, withoutSecrets } from "../settings/config.ts";
 import type { TAPE_REPLAY_FLAGS } from "./compare-commands.ts";
 import { moveAll } from "./files/place-output.ts";
@@ -132,9 +132,6 @@ export interface Recorder {
   readonly outToErr: boolean;
 }
 
-/** The exit code of a shell for a program that a signal ended: 128 and the number of the signal. */
-const KILLED = 128;
-
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such program",
   EACCES: "it may not be executed",
@@ -144,10 +141,14 @@ const REASONS: Readonly<Record<string, string>> = {
 export async function runRecorder({ program, args, tape, processTape, outToErr }: Recorder): Promise<number> {
   const env = recorderEnvironment(ownEnvironment(), tape, processTape);
   const child = spawn(program, args, { env, stdio: ["inherit", outToErr ? 2 : "inherit", "inherit"] });
-  const stopPassing = passSignals((signal) => child.kill(signal));
+  // This process continues until the program has ended, to read its tape.
+  const stopPassing = onSignals((signal) => {
+    // A terminal sends SIGINT to the program too, and a second one may mean something else to it.
+    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+  });
   try {
     const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-    return code ?? KILLED + (signal === null ? 0 : constants.signals[signal]);
+    return code ?? (signal === null ? 128 : killedBy(signal));
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     throw new FileError("recorder_not_started", program, `start ${program}: ${REASONS[code] ?? message}`);
@@ -162,17 +163,4 @@ export function recorderEnvironment(own: Environment, tape: string, processTape:
   environment["ASSAY_TAPE"] = resolve(tape);
   if (processTape !== undefined) environment["ASSAY_PROCESS_TAPE"] = resolve(processTape);
   return environment;
-}
-
-/** Passes signals that end a process on to the program. This process continues until the program has ended, to read its tape. */
-function passSignals(pass: (signal: NodeJS.Signals) => void): () => void {
-  const handlers = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
-    // A terminal sends SIGINT to the program too, and a second one may mean something else to it.
-    const handler = () => (signal === "SIGINT" && process.stdin.isTTY ? undefined : pass(signal));
-    process.on(signal, handler);
-    return [signal, handler] as const;
-  });
-  return () => {
-    for (const [signal, handler] of handlers) process.off(signal, handler);
-  };
 }
