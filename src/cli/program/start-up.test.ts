@@ -30,7 +30,6 @@ test("`assay --help` loads the tables, the parser and the errors, and nothing of
     "protocol/errors.ts",
     "protocol/host-errors.ts",
     "protocol/operation.ts",
-    "protocol/promotion/api.ts",
   ]);
   expect(loaded.filter((name) => name.startsWith("cli/wiring/"))).toEqual([]);
 });
