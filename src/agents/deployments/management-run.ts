@@ -12,6 +12,7 @@ import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { Condition, DeploymentTransition, PolicyRule } from "../../protocol/promotion/api.ts";
 import { nodeOf, type Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
+import type { DocumentWrite } from "../../store/port/documents.ts";
 import type { RunWrite, Unit } from "../../store/port/store.ts";
 import type { InstalledAgent } from "../agents.ts";
 import { APPLY } from "./management-workflow.ts";
@@ -138,6 +139,8 @@ export interface Considered {
   readonly place: Visibility;
   readonly stored: StoredDeployments;
   readonly rule: PolicyRule;
+  /** Refused where a policy was changed since the rule was read. */
+  readonly ruleStands: DocumentWrite;
   readonly conditions: readonly Condition[];
 }
 

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { auditDraft, refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { roleTable } from "../../engine/identity/roles.ts";
-import { allDocuments } from "../../engine/shared/all-documents.ts";
+import { allDocuments, sizePages } from "../../engine/shared/all-documents.ts";
+import { serializeFor } from "../../engine/shared/serialize.ts";
 import { AppError, validationError } from "../../protocol/errors.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import { SCOPES } from "../../protocol/identity/scopes.ts";
@@ -16,7 +17,7 @@ import {
   type PromotionRules,
 } from "../../protocol/promotion/api.ts";
 import { matches } from "../../protocol/schema.ts";
-import type { Document } from "../../store/port/documents.ts";
+import type { Document, DocumentWrite } from "../../store/port/documents.ts";
 import type { EvidenceReader } from "./evidence.ts";
 
 type Needs = Pick<Host, "store" | "nowMs">;
@@ -35,15 +36,35 @@ export async function getPolicy(host: Needs, visible: Visibility, subject: strin
   return policyIn(found);
 }
 
+interface RuleRead {
+  readonly rule: PolicyRule;
+  /** To be committed with what is decided by the rule: refused where a policy was set or removed meanwhile. */
+  readonly stands: DocumentWrite;
+}
+
 /** The rule for transitions of an agent: its own policy, else the default one, else none. */
 export async function ruleFor(
   host: Needs,
   visible: Visibility,
   agentId: string,
   request: DeploymentTransition,
-): Promise<PolicyRule> {
+): Promise<RuleRead> {
+  // Before the policies, so that no change of them passes unseen.
+  const { id, revision } = await turnOf(host, visible);
   const found = (await read(host, visible, agentId)) ?? (await read(host, visible, DEFAULT_POLICY));
-  return found === undefined ? {} : ruleIn(policyIn(found).rules, request);
+  const rule = found === undefined ? {} : ruleIn(policyIn(found).rules, request);
+  return { rule, stands: { type: "stands", id, revision } };
+}
+
+/** Counts the changes of the policies of a tenant: the revision of a policy begins anew when it is removed. */
+async function turnOf({ store }: Pick<Host, "store">, { tenant }: Visibility) {
+  const id = { tenant, kind: "promotion-policy-turn", key: "policies" } as const;
+  return { id, revision: (await store.readDocument(id))?.revision ?? 0 };
+}
+
+async function turnWrite(host: Needs, visible: Visibility, atMs: number): Promise<DocumentWrite> {
+  const { id, revision } = await turnOf(host, visible);
+  return { type: "put", document: { ...id, revision: revision + 1, atMs, body: "{}" } };
 }
 
 function ruleIn(rules: PromotionRules, { transition, toState }: DeploymentTransition): PolicyRule {
@@ -71,6 +92,21 @@ export async function putPolicy(
     throw validationError("something that the policy names looks like a secret");
   }
   const rules = await eachRule(given, (rule, where) => checkedRule(host, evidence, caller, rule, where));
+  return serializeFor(host.store, turnKey(caller), () => keepPolicy(host, caller, subject, rules));
+}
+
+/** Policies of a tenant that are changed together would refuse each other. */
+function turnKey({ tenant }: Visibility): string {
+  return `promotion policies of ${tenant}`;
+}
+
+async function keepPolicy(
+  host: Setting,
+  caller: Caller,
+  subject: string,
+  rules: PromotionRules,
+): Promise<PromotionPolicy> {
+  const { tenant } = caller;
   const current = await read(host, caller, subject);
   const atMs = host.nowMs();
   const policy: PromotionPolicy = {
@@ -80,19 +116,29 @@ export async function putPolicy(
     setBy: caller.principal,
     setAt: new Date(atMs).toISOString(),
   };
-  const { tenant } = caller;
+  const body = JSON.stringify(policy);
+  await requireRoom(host, tenant, Buffer.byteLength(body) - Buffer.byteLength(current?.body ?? ""));
+  const document = { tenant, kind: KIND, key: subject, revision: policy.revision, atMs, body } as const;
   const committed = await host.store.commit({
     tenant,
-    documents: [
-      {
-        type: "put",
-        document: { tenant, kind: KIND, key: subject, revision: policy.revision, atMs, body: JSON.stringify(policy) },
-      },
-    ],
+    documents: [{ type: "put", document }, await turnWrite(host, caller, atMs)],
     audit: [auditDraft(caller, atMs, subject, { action: "promotion.policy.set", details: { rules } })],
   });
   if (!committed.ok) throw refused(committed.refusal);
   return policy;
+}
+
+/** All policies of a tenant are listed together, and a policy may name ten thousand tasks in each of its rules. */
+const POLICIES_MAX_BYTES = 4_000_000;
+
+async function requireRoom({ store }: Needs, tenant: string, more: number): Promise<void> {
+  if (more <= 0) return;
+  let bytes = more;
+  for await (const page of sizePages(store, tenant, KIND, {})) for (const one of page) bytes += one.bytes;
+  if (bytes <= POLICIES_MAX_BYTES) return;
+  throw validationError(
+    `the policies of a tenant have at most ${POLICIES_MAX_BYTES} bytes together; with this one they have ${bytes}`,
+  );
 }
 
 export async function deletePolicy(
@@ -100,12 +146,20 @@ export async function deletePolicy(
   { caller, subject }: Pick<PutPolicy, "caller" | "subject">,
 ): Promise<void> {
   requireTenantKey(caller);
+  await serializeFor(host.store, turnKey(caller), () => removePolicy(host, caller, subject));
+}
+
+async function removePolicy(host: Needs, caller: Caller, subject: string): Promise<void> {
   const { revision } = await getPolicy(host, caller, subject);
   const { tenant } = caller;
+  const atMs = host.nowMs();
   const committed = await host.store.commit({
     tenant,
-    documents: [{ type: "delete", id: { tenant, kind: KIND, key: subject }, revision }],
-    audit: [auditDraft(caller, host.nowMs(), subject, { action: "promotion.policy.removed", details: { revision } })],
+    documents: [
+      { type: "delete", id: { tenant, kind: KIND, key: subject }, revision },
+      await turnWrite(host, caller, atMs),
+    ],
+    audit: [auditDraft(caller, atMs, subject, { action: "promotion.policy.removed", details: { revision } })],
   });
   if (!committed.ok) throw refused(committed.refusal);
 }

@@ -95,9 +95,9 @@ async function attempt(
   const { tenant, workspace } = wanted.caller;
   const place = { tenant, ...defined({ workspace }) };
   const stored = await readDeployments(host.store, place, wanted.agentId, services.agents);
-  const rule = await ruleFor(host, place, wanted.agentId, wanted.request);
+  const { rule, stands: ruleStands } = await ruleFor(host, place, wanted.agentId, wanted.request);
   const allowed = { condition: "authorisation", wanted: `scope ${wanted.scope}`, found: "granted", met: true };
-  const considered = legal({ host, wanted, agent, place, stored, rule, conditions: [allowed] });
+  const considered = legal({ host, wanted, agent, place, stored, rule, ruleStands, conditions: [allowed] });
   const evidence = await evidenceFor(services, considered);
   const { conditions: proven } = evidence;
   const gated = rule.gate === undefined ? undefined : await asking(considered, rule.gate, proven, services.refusals);
@@ -150,7 +150,7 @@ async function apply(
   { preconditions }: Evidence,
   record: Transition["record"],
 ): Promise<Applied | "moved"> {
-  const { host, wanted, place, stored, agent, rule } = considered;
+  const { host, wanted, place, stored, agent, rule, ruleStands } = considered;
   const { caller, request } = wanted;
   const evalRunId = rule.requiredEval?.evalRunId ?? request.evalRunId;
   const decided = decideTransition(stored.now, request, {
@@ -172,7 +172,7 @@ async function apply(
     tenant: caller.tenant,
     runs: [management.write()],
     ...(gated === undefined ? { workflows: [planWrite(plan, caller.tenant, atMs)] } : {}),
-    documents: [deploymentsWrite(place, next, stored, atMs)],
+    documents: [deploymentsWrite(place, next, stored, atMs), ruleStands],
     audit: [auditDraft(caller, atMs, targetOf(wanted), noteOf(considered, decided, management.runId))],
     ...defined({ idempotency: outcome }),
     ...(preconditions.length === 0 ? {} : { preconditions }),

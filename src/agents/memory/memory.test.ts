@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { MemoryEntry } from "../../protocol/agents/api.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import { matches } from "../../protocol/schema.ts";
+import { idIn } from "../../store/port/documents.ts";
 import { agentHost } from "../../testing/agent-nodes.ts";
 import { ADA, begin, engineOn, KNOWN_SECRET, logOf, register, until } from "../../testing/engine.ts";
 import { AGENT_ID, agentOf, agentsOf, type Behaviour } from "../../testing/eval-bench.ts";
@@ -32,7 +33,7 @@ function remembering(settings?: Partial<MemorySettings>) {
   const memory = memoryAdapter({ store, redact, nowMs: () => clock.nowMs, newId }, settings);
   const write = async (change: MemoryChange | undefined) => {
     if (change === undefined) return undefined;
-    const { tenant } = change.write.type === "delete" ? change.write.id : change.write.document;
+    const { tenant } = idIn(change.write);
     expect(await store.commit({ tenant, documents: [change.write] })).toMatchObject({ ok: true });
     return change.memoryId;
   };

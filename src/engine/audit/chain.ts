@@ -104,7 +104,7 @@ async function readPage(store: Pick<Audit, "readAudit">, tenant: string, from: n
   try {
     const items = await store.readAudit(tenant, from, to, PAGE);
     const last = items.at(-1);
-    return { items, next: items.length < PAGE || last === undefined ? undefined : last.atSequence + 1 };
+    return { items, next: last === undefined ? undefined : last.atSequence + 1 };
   } catch (error) {
     if (error instanceof AppError) throw error;
     // An entry of the page is not JSON: the entries are read one by one to find it.

@@ -7,7 +7,7 @@ import { parse } from "../../protocol/schema.ts";
 import { openForWriting } from "../../store/sqlite/open-database.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { type AuditLog, auditLogOn, checkpointsOf, record, tamper } from "../../testing/audit-log.ts";
-import { newTenant, sha256 } from "../../testing/builders.ts";
+import { auditDraft, newTenant, sha256 } from "../../testing/builders.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { auditSigner } from "./signer.ts";
 import { verifyAudit } from "./verify.ts";
@@ -61,6 +61,15 @@ describe("an audit log that nobody touched", () => {
     const result = await verify(from, to);
     expect(result).toMatchObject({ fromSeq: from, toSeq: to, chainValid: true, checkpointsValid: true, anomalies: [] });
     expect(result.checkpoints.map(({ atSequence }) => atSequence)).toEqual(ends);
+  });
+
+  test("verifies to its end where its entries are large", async () => {
+    const text = "a".repeat(1_500_000);
+    for (let n = 0; n < 4; n++) await log.store.commit({ tenant: T, audit: [auditDraft("large", { text })] });
+    await log.checkpointer.checkpointTenant(T);
+    const result = await verify(0, 1000);
+    expect(result).toMatchObject({ chainValid: true, checkpointsValid: true, anomalies: [] });
+    expect(result.checkpoints.at(-1)?.atSequence).toBe(14);
   });
 
   test("verifies before its first checkpoint, and when it is empty", async () => {

@@ -63,7 +63,7 @@ function isTooMuch(unwritten: ReadonlyMap<unknown, number>): boolean {
 }
 
 function charactersOf(writes: readonly DocumentWrite[]): number {
-  return writes.reduce((sum, write) => sum + (write.type === "delete" ? 0 : write.document.body.length), 0);
+  return writes.reduce((sum, write) => sum + ("document" in write ? write.document.body.length : 0), 0);
 }
 
 function taskWrites({ host, owner, runId }: EvalRun, place: number, result: TaskResult | undefined): DocumentWrite[] {

@@ -1,5 +1,6 @@
 import { asServed, verifyAudit } from "../../engine/audit/verify.ts";
 import type { AUDIT_OPERATIONS } from "../../protocol/audit/operations.ts";
+import type { Audit } from "../../store/port/store.ts";
 import type { AuditSettings } from "../pipeline/deps.ts";
 import type { HandlersOf } from "../pipeline/handler.ts";
 import { ok } from "../pipeline/reply.ts";
@@ -20,12 +21,16 @@ export function auditRoutes({ verifier, anchors }: AuditSettings): HandlersOf<ty
     }) => {
       const { publicKey, earlierPublicKeys } = verifier;
       const keys = earlierPublicKeys.length === 0 ? { publicKey } : { publicKey, earlierPublicKeys };
-      const found = await store.readAudit(tenant, fromSeq, Number.MAX_SAFE_INTEGER, limit + 1);
-      const entries = found.slice(0, limit);
+      const entries = await store.readAudit(tenant, fromSeq, Number.MAX_SAFE_INTEGER, limit);
       const lastSeq = entries.at(-1)?.atSequence;
       const checkpoints = lastSeq === undefined ? [] : await store.readCheckpoints(tenant, fromSeq, lastSeq);
-      const more = found.length > limit && lastSeq !== undefined ? { nextSeq: lastSeq + 1 } : {};
+      const isMore = lastSeq !== undefined && (await isThere(store, tenant, lastSeq + 1));
+      const more = isMore ? { nextSeq: lastSeq + 1 } : {};
       return ok({ entries, checkpoints: checkpoints.map(asServed), ...keys, ...more });
     },
   };
+}
+
+async function isThere(store: Pick<Audit, "readAudit">, tenant: string, fromSeq: number): Promise<boolean> {
+  return (await store.readAudit(tenant, fromSeq, Number.MAX_SAFE_INTEGER, 1)).length > 0;
 }

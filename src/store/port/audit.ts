@@ -2,6 +2,7 @@ import type { AuditCheckpoint, AuditEntry } from "../../protocol/audit/audit.ts"
 
 /** One hash chain per tenant. Entries and checkpoints can be added, never changed: the database itself refuses. */
 export interface Audit {
+  /** In order. Large entries come some at a time: there are no more where none is returned. */
   readAudit(tenant: string, fromSeq: number, toSeq: number, limit: number): Promise<AuditEntry[]>;
   auditHead(tenant: string): Promise<{ readonly seq: number; readonly hash: string } | undefined>;
   /** In order; all that end within the range unless there is a limit. */

@@ -34,6 +34,7 @@ export type DocumentKind =
   | "owner-leaving"
   | "principal"
   | "promotion-policy"
+  | "promotion-policy-turn"
   | "suite"
   | "task-link";
 
@@ -72,4 +73,10 @@ export type DocumentWrite =
   /** Only if it is not there; never refused. */
   | { readonly type: "keep"; readonly document: Document }
   /** Refused unless it stands at this revision. */
-  | { readonly type: "delete"; readonly id: DocumentId; readonly revision: number };
+  | { readonly type: "delete"; readonly id: DocumentId; readonly revision: number }
+  /** Writes nothing; refused unless it stands at this revision, where 0 is that it is not there. Only with audit entries, as for `preconditions`. */
+  | { readonly type: "stands"; readonly id: DocumentId; readonly revision: number };
+
+export function idIn(write: DocumentWrite): DocumentId {
+  return "id" in write ? write.id : write.document;
+}

@@ -57,7 +57,7 @@ export function applyUnit(prepared: PreparedUnit, counts: CountChanges, current:
     if (write.type === "round") current.reviews.put(reviewSessions.toRow(write.session));
   }
   for (const write of unit.documents ?? []) {
-    if (write.type === "delete" || (write.type === "keep" && current.documentRevision(write.document) > 0)) continue;
+    if ("id" in write || (write.type === "keep" && current.documentRevision(write.document) > 0)) continue;
     current.documents.put(documents.toRow(write.document));
   }
   accepted.units.push(prepared);

@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { idIn } from "../port/documents.ts";
 import type { QueueItemRecord, QueueWrite } from "../port/judgments.ts";
 import type { PreparedUnit } from "../units/prepare-unit.ts";
 import { LockedRows, type RowsOf } from "./current-rows.ts";
@@ -187,7 +188,7 @@ function addSideRows({ unit, checks }: PreparedUnit, keys: Record<LockName, Keys
   }
   for (const { sessionId } of checks.reviews) keys.reviews.add(sessionId);
   for (const write of unit.documents ?? []) {
-    const { tenant, kind, key } = write.type === "delete" ? write.id : write.document;
+    const { tenant, kind, key } = idIn(write);
     keys.documents.add(tenant, kind, key);
   }
 }

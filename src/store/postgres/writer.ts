@@ -120,7 +120,7 @@ function* sizes({ unit, runs, annotations }: PreparedUnit): Iterable<number> {
   for (const write of unit.reviews ?? []) {
     if (write.type === "round") yield write.session.memory.length + sum(write.rounds.map(({ body }) => body.length));
   }
-  for (const write of unit.documents ?? []) if (write.type !== "delete") yield write.document.body.length;
+  for (const write of unit.documents ?? []) if ("document" in write) yield write.document.body.length;
 }
 
 function sum(numbers: Iterable<number>): number {

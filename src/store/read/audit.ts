@@ -5,6 +5,9 @@ import { type ChainHead, toAuditEntry } from "../rows/rows.ts";
 import { auditCheckpoints } from "../schema/audit.ts";
 import type { Tables } from "../schema/tables.ts";
 
+/** Bytes of details that are read at once; one entry is, however large. */
+const BYTES_AT_ONCE = 4_000_000;
+
 export async function readAudit(
   db: Kysely<Tables>,
   tenant: string,
@@ -12,16 +15,32 @@ export async function readAudit(
   toSeq: number,
   limit: number,
 ): Promise<AuditEntry[]> {
-  const rows = await db
+  const within = db
     .selectFrom("audit_log")
-    .select(["seq", "occurred_at", "actor", "action", "target", "details", "prev_hash"])
     .where("tenant", "=", tenant)
     .where("seq", ">=", fromSeq)
     .where("seq", "<=", toSeq)
     .orderBy("seq")
-    .limit(limit)
+    .limit(limit);
+  const bytes = sql<number | null>`octet_length(details)`.as("bytes");
+  const fitting = lastFitting(await within.select(["seq", bytes]).execute());
+  if (fitting === undefined) return [];
+  const rows = await within
+    .select(["seq", "occurred_at", "actor", "action", "target", "details", "prev_hash"])
+    .where("seq", "<=", fitting)
     .execute();
   return rows.map(toAuditEntry);
+}
+
+function lastFitting(sizes: readonly { readonly seq: number; readonly bytes: number | null }[]): number | undefined {
+  let left = BYTES_AT_ONCE;
+  let last: number | undefined;
+  for (const { seq, bytes } of sizes) {
+    left -= bytes ?? 0;
+    if (last !== undefined && left < 0) return last;
+    last = seq;
+  }
+  return last;
 }
 
 export async function auditHead(db: Kysely<Tables>, tenant: string): Promise<ChainHead | undefined> {

@@ -72,7 +72,8 @@ export function flattenUnit(unit: Unit, texts?: EventTexts): FlatUnit {
   for (const review of unit.reviews ?? []) flattenReview(review, writes);
   for (const write of unit.documents ?? []) {
     if (write.type === "delete") writes.add("deleteDocument", write.id.tenant, write.id.kind, write.id.key);
-    else writes.row(write.type === "put" ? "putDocument" : "keepDocument", documents.toRow(write.document));
+    else if (write.type !== "stands")
+      writes.row(write.type === "put" ? "putDocument" : "keepDocument", documents.toRow(write.document));
   }
   for (const deletion of unit.deletions ?? []) {
     for (const name of Object.keys(RUN_DELETES) as StatementName[]) writes.add(name, deletion.runId, tenant);

@@ -30,9 +30,10 @@ export interface PreparedRun {
  * contradicts itself, which is a mistake of the caller.
  */
 export function prepareUnit(unit: Unit, texts?: EventTexts): PreparedUnit {
-  const { tenant, preconditions = [], audit = [], idempotency } = unit;
-  // Nothing else keeps judgments from being written at the same time.
-  if (preconditions.length > 0 && audit.length === 0) throw new Error("a unit with preconditions needs audit entries");
+  const { tenant, preconditions = [], documents = [], audit = [], idempotency } = unit;
+  // Nothing else keeps judgments, and documents that are not there yet, from being written at the same time.
+  const restsOnOthers = preconditions.length > 0 || documents.some(({ type }) => type === "stands");
+  if (restsOnOthers && audit.length === 0) throw new Error("a unit with preconditions needs audit entries");
   const runs = (unit.runs ?? []).map((write) => {
     requireSequence(write);
     return { write, row: runRow(tenant, write), events: eventRows(write, texts), interrupts: changedRows(write) };

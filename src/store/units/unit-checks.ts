@@ -1,6 +1,6 @@
 import type { Precondition } from "../../protocol/promotion/evidence.ts";
 import { isTerminal, type RunStatus } from "../../protocol/runs/run-status.ts";
-import type { DocumentId, DocumentWrite } from "../port/documents.ts";
+import { type DocumentId, type DocumentWrite, idIn } from "../port/documents.ts";
 import type { ExternalEventKey, ExternalEventWrite } from "../port/gates.ts";
 import type { QueueWrite, RunDeletion } from "../port/judgments.ts";
 import type { ReviewWrite } from "../port/reviews.ts";
@@ -195,8 +195,6 @@ function reviewCheck(write: ReviewWrite): ReviewCheck {
 
 function documentCheck(write: DocumentWrite): DocumentCheck[] {
   if (write.type === "keep") return [];
-  const { tenant, kind, key } = write.type === "delete" ? write.id : write.document;
-  return [
-    { id: { tenant, kind, key }, revision: write.type === "delete" ? write.revision : write.document.revision - 1 },
-  ];
+  const { tenant, kind, key } = idIn(write);
+  return [{ id: { tenant, kind, key }, revision: "id" in write ? write.revision : write.document.revision - 1 }];
 }

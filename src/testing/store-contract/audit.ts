@@ -54,6 +54,18 @@ export function audit(subject: Subject): void {
       expect(await sequences(7, 9, 10)).toEqual([]);
     });
 
+    test("is read some at a time where entries are large", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const text = "a".repeat(1_500_000);
+      for (let n = 0; n < 4; n++) await accept(store, { tenant, audit: [auditDraft("large", { text })] });
+      const sequences = async (from: number) =>
+        (await store.readAudit(tenant, from, Number.MAX_SAFE_INTEGER, 1000)).map((entry) => entry.atSequence);
+      expect(await sequences(1)).toEqual([1, 2]);
+      expect(await sequences(3)).toEqual([3, 4]);
+      expect(await sequences(5)).toEqual([]);
+    });
+
     test("neither forks nor has a gap under concurrent writers, refused units among them", async () => {
       const { store } = subject;
       const tenants = [newTenant(), newTenant(), newTenant()];

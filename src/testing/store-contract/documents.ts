@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Document, DocumentWrite } from "../../store/port/documents.ts";
-import { HOST_WIDE } from "../../store/port/store.ts";
-import { NOW, newTenant } from "../builders.ts";
+import { HOST_WIDE, type Unit } from "../../store/port/store.ts";
+import { auditDraft, NOW, newTenant } from "../builders.ts";
 import { deletionOf, endedRun } from "./deletion.ts";
 import { accept, refused, type Subject, upTo } from "./subject.ts";
 
@@ -57,6 +57,42 @@ export function documents(subject: Subject): void {
       expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
       const winner = outcomes.findIndex(({ ok }) => ok);
       expect((await store.readDocument({ tenant, kind: "suite", key: "a" }))?.body).toBe(`${winner}`);
+    });
+
+    test("that a unit rests on refuses it unless it stands, and is not written", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const first = documentOf(tenant);
+      const id = { tenant, kind: first.kind, key: first.key };
+      const resting = (revision: number): Unit => ({
+        tenant,
+        documents: [{ type: "stands", id, revision }],
+        audit: [auditDraft("decided")],
+      });
+      const isAt = (revision: number) => ({ type: "document", ...id, revision });
+      await accept(store, resting(0));
+      expect(await refused(store, resting(1))).toEqual(isAt(0));
+      await accept(store, { tenant, documents: [put(first)] });
+      expect(await refused(store, resting(0))).toEqual(isAt(1));
+      await accept(store, resting(1));
+      expect(await store.readDocument(id)).toEqual(first);
+      const { audit: _, ...bare } = resting(1);
+      await expect((async () => store.commit(bare))()).rejects.toThrow("audit entries");
+    });
+
+    test("and what rests on its absence come one after the other, where they are committed together", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const id = { tenant, kind: "suite", key: "a" } as const;
+      const resting: Unit = {
+        tenant,
+        documents: [{ type: "stands", id, revision: 0 }],
+        audit: [auditDraft("decided")],
+      };
+      const writing: Unit = { tenant, documents: [put(documentOf(tenant))], audit: [auditDraft("written")] };
+      await Promise.all([resting, writing, resting, resting].map((unit) => store.commit(unit)));
+      const actions = (await store.readAudit(tenant, 1, 100, 100)).map(({ action }) => action);
+      expect(actions.slice(actions.indexOf("written"))).toEqual(["written"]);
     });
 
     test("that is only kept leaves what is there and refuses nobody", async () => {

@@ -1,16 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PromotionPolicy } from "../../../src/protocol/promotion/api.ts";
 import { parse } from "../../../src/protocol/schema.ts";
+import { idIn } from "../../../src/store/port/documents.ts";
+import type { Unit } from "../../../src/store/port/store.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { DeploymentBench, SUITE } from "../../../src/testing/deployment-bench.ts";
+import { goldenTask, suiteOf } from "../../../src/testing/eval-bench.ts";
 import { expectError, type Who } from "../../../src/testing/host.ts";
 
 const POLICIES = "/v1/host/assay/promotion-policies";
 
 describe("a promotion policy", () => {
   let bench: DeploymentBench;
+  let beforeTransition = async () => {};
   beforeAll(async () => {
-    bench = await DeploymentBench.on(await openSqliteStore({ path: ":memory:" }));
+    const store = await openSqliteStore({ path: ":memory:" });
+    const commit = async (unit: Unit) => {
+      const act = beforeTransition;
+      if (unit.documents?.some((write) => idIn(write).kind === "deployment")) {
+        beforeTransition = async () => {};
+        await act();
+      }
+      return store.commit(unit);
+    };
+    bench = await DeploymentBench.on({ ...store, commit });
   });
   afterAll(() => bench.host.close());
 
@@ -31,6 +44,37 @@ describe("a promotion policy", () => {
     expectError(await bench.host.ask("DELETE", `${POLICIES}/local.test.kept`), "not_found");
     const actions = [await bench.audit("promotion.policy.set"), await bench.audit("promotion.policy.removed")];
     expect(actions.map(({ length }) => length)).toEqual([2, 1]);
+  });
+
+  test("holds for a transition that is decided while it is set, also where it takes the place of another one", async () => {
+    const agent = bench.about("raced");
+    beforeTransition = async () => void (await agent.policy({ promote: { test: reviewer } }));
+    expect(expectError(await agent.send({ toState: "test" }), "run_state_conflict")).toMatchObject({ waiting: true });
+    const other = bench.about("replaced");
+    await other.policy({});
+    beforeTransition = async () => {
+      expect((await bench.host.ask("DELETE", `${POLICIES}/${other.agentId}`)).statusCode).toBe(204);
+      await other.policy({ promote: { test: reviewer } });
+    };
+    expect(expectError(await other.send({ toState: "test" }), "run_state_conflict")).toMatchObject({ waiting: true });
+  });
+
+  test("is refused where the policies of the tenant would be too large to be listed", async () => {
+    const tasks = Array.from({ length: 4000 }, (_, i) => `${"t".repeat(200)}-${i}`);
+    const json = suiteOf(
+      tasks.map((taskId) => goldenTask(taskId, "x")),
+      { suiteId: "local.test.evals.large" },
+    );
+    const suite = "local.test.evals.large@1.0.0";
+    expect((await bench.host.ask("PUT", `/v1/host/assay/suites/${suite}`, { json })).statusCode).toBe(201);
+    const large = { pause: { requiredEval: { suite, evidence: { tasks } } } };
+    const answers: number[] = [];
+    for (let i = 0; i < 6; i++) answers.push((await put(`local.test.large${i}`, large)).statusCode);
+    expect(answers).toEqual([200, 200, 200, 200, 400, 400]);
+    expect((await put("local.test.large0", large)).statusCode).toBe(200);
+    expect((await bench.host.ask("DELETE", `${POLICIES}/local.test.large0`)).statusCode).toBe(204);
+    expect((await put("local.test.large5", large)).statusCode).toBe(200);
+    for (const i of [1, 2, 3, 5]) await bench.host.ask("DELETE", `${POLICIES}/local.test.large${i}`);
   });
 
   test("is not taken away by a request that lost its body", async () => {
