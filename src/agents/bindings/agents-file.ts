@@ -7,7 +7,7 @@ import { scrubber } from "../../formats/secrets/scrub.ts";
 import { defined } from "../../protocol/defined.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/own.ts";
-import { matches, type Problem, problemsOf, problemText, type TSchema } from "../../protocol/schema.ts";
+import { matches, type Problem, problemText } from "../../protocol/schema.ts";
 import { BASE_URLS } from "../models/model-settings.ts";
 import type { PriceTable } from "../models/prices.ts";
 import {
@@ -19,7 +19,7 @@ import {
   McpServers,
   ModelEntry,
 } from "./agents-file-schema.ts";
-import { type ReadScript, readScript, type Script } from "./scripted.ts";
+import { problemsIf, type ReadScript, readScript, type Script } from "./scripted.ts";
 
 /** A binding as it is configured, with its script where it has one. Paths in it are absolute. */
 export type ConfiguredBinding =
@@ -55,8 +55,6 @@ function readAgentsFile(path: string): ReadAgentsFile {
   const json = jsonFile(path);
   return "problem" in json ? { ok: false, problems: [json] } : parseAgentsFile(json.value, dirname(resolve(path)));
 }
-
-const EVERY = 10_000;
 
 /** All sections are checked, also after an error in one. */
 export function parseAgentsFile(value: unknown, folder: string): ReadAgentsFile {
@@ -181,11 +179,8 @@ function checkBinding(entry: unknown, folder: string): CheckedBinding {
     case "scripted": {
       const read = scriptOf(given, folder);
       if (!read.ok) return { problems: read.problems };
-      const { tenants } = given;
-      return {
-        problems,
-        binding: { type: "scripted", script: read.script, ...defined({ tenants }) },
-      };
+      const { type, tenants } = given;
+      return { problems, binding: { type, script: read.script, ...defined({ tenants }) } };
     }
   }
 }
@@ -214,10 +209,6 @@ function jsonFile(path: string): { readonly value: unknown } | Problem {
   }
   const value = parsedJson(text.replace(/^\uFEFF/, ""));
   return value === undefined ? { path: "", problem: "is not JSON" } : { value };
-}
-
-function problemsIf(schema: TSchema, value: unknown): Problem[] {
-  return matches(schema, value) ? [] : problemsOf(schema, value, EVERY);
 }
 
 const { holdsKey } = scrubber();

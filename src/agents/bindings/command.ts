@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { lastWords, type ProgramEnd, type ProgramLimits, runProgram } from "../../engine/programs/run-program.ts";
-import { parsedJson } from "../../formats/json/check-json.ts";
+import { jsonOrText, parsedJson } from "../../formats/json/check-json.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import { type ToolAccess, type ToolGateway, toolsProblem, withTools } from "../gateway/tool-gateway.ts";
@@ -43,7 +43,7 @@ export function commandBinding(settings: CommandSettings, { environment, scrubTe
     kind: "command",
     provider: "command",
     model: name,
-    ...(version === undefined ? {} : { fingerprint: fingerprintOf({ program, args, version }) }),
+    ...(version === undefined ? {} : { fingerprint: `command:${sha256(JSON.stringify({ program, args, version }))}` }),
     ...toolsProblem(gateway),
     call: (task, watch) =>
       withTools(gateway, task, async (access) => {
@@ -78,11 +78,6 @@ function masked(end: ProgramEnd, access: ToolAccess): ProgramEnd {
   }
   return end.type === "too-slow" ? { ...end, stderr: withoutToken(end.stderr, token) } : end;
 }
-
-function fingerprintOf(value: object): string {
-  return `command:${sha256(JSON.stringify(value))}`;
-}
-
 function idsOf({ taskId, runId, trial }: AgentTask): Record<string, string | undefined> {
   return { ASSAY_TASK_ID: taskId, ASSAY_RUN_ID: runId, ASSAY_TRIAL: trial === undefined ? undefined : String(trial) };
 }
@@ -131,11 +126,6 @@ function completed(stdout: Buffer, reports: readonly Report[], program: string):
   }
   const confidence = reports.findLast((one) => one.confidence !== undefined)?.confidence;
   return withOutput(jsonOrText(text), confidence === undefined ? {} : { confidence });
-}
-
-function jsonOrText(text: string): unknown {
-  const value = parsedJson(text);
-  return value === undefined ? text : value;
 }
 
 type Reports =

@@ -1,4 +1,5 @@
 import type { Binding } from "../binding.ts";
+import { failed } from "./answers.ts";
 
 /** An agent that is a function of the program that this library is part of. */
 export type AgentFunction = (input: unknown, task: FunctionTask) => unknown;
@@ -26,14 +27,11 @@ export function functionBinding(run: AgentFunction): Binding {
         return { type: "completed", output: JSON.parse(text) };
       } catch (error) {
         signal.throwIfAborted();
-        return failed("agent_crashed", error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+        const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+        return failed("agent_crashed", message, false);
       }
     },
   };
-}
-
-function failed(code: "agent_output_invalid" | "agent_crashed", message: string) {
-  return { type: "failed", error: { code, message, retryable: false } } as const;
 }
 
 function unlessAborted<T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> {

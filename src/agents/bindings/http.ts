@@ -44,7 +44,7 @@ export function httpBinding(settings: HttpSettings, guard: Guard, world: HttpWor
     kind: "http",
     provider: "http",
     model: host,
-    ...(version === undefined ? {} : { fingerprint: fingerprintOf({ url, version }) }),
+    ...(version === undefined ? {} : { fingerprint: `http:${sha256(JSON.stringify({ url, version }))}` }),
     ...toolsProblem(gateway, url),
     call: async (task, watch) => {
       const problem = problemOf(guard, new URL(url));
@@ -72,11 +72,6 @@ function masked(answer: OutboundAnswer, access: ToolAccess): OutboundAnswer {
   if (access === undefined || "failure" in answer || !answer.body.includes(access.token)) return answer;
   return { ...answer, body: Buffer.from(withoutToken(answer.body.toString("utf8"), access.token)) };
 }
-
-function fingerprintOf(value: object): string {
-  return `http:${sha256(JSON.stringify(value))}`;
-}
-
 function callFor(
   { url, headers, timeoutMs, maxOutputBytes }: HttpSettings,
   task: AgentTask,
@@ -171,7 +166,5 @@ function readHttpAnswer(body: Buffer, host: string, watch: Watcher, scrubText: (
   if (!read.ok) return failed("agent_output_invalid", `what ${host} answered cannot be used: ${read.problem}`);
   const { usage, confidence } = read.report;
   if (usage !== undefined) watch.usage(usage);
-  return withOutput(output, {
-    ...defined({ confidence, handoff }),
-  });
+  return withOutput(output, defined({ confidence, handoff }));
 }

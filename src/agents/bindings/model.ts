@@ -114,10 +114,7 @@ function answerOf(turn: Turn, { returnSchema }: AgentTask, { model }: ModelSetti
     return failedWith("agent_output_invalid", message, isProse(turn.text) ? "prose" : undefined);
   }
   const { value, recovered } = json;
-  return withOutput(value, {
-    ...confidenceIn(value, returnSchema),
-    ...defined({ recovered }),
-  });
+  return withOutput(value, { ...confidenceIn(value, returnSchema), ...defined({ recovered }) });
 }
 
 /** The confidence, where the schema or one of its alternatives has it. */

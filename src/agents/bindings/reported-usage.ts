@@ -50,7 +50,11 @@ export function readReport(
     cacheWriteTokens: tokens("cacheWriteTokens"),
   };
   const costUsd = figure(COST, isAmount, "an amount");
-  const confidence = figure(["confidence"], isShare, "a number from 0 to 1");
+  const confidence = figure(
+    ["confidence"],
+    (value) => isAmount(value) && (value as number) <= 1,
+    "a number from 0 to 1",
+  );
   if (problems.length > 0) return { ok: false, problem: problems.join(", ") };
 
   const name = (key: string, fallback: string) => (isName(fields[key]) ? scrubText(fields[key]) : fallback);
@@ -75,11 +79,6 @@ const AMOUNT_MAX = 1e9;
 function isAmount(value: unknown): boolean {
   return Number.isFinite(value) && (value as number) >= 0 && (value as number) <= AMOUNT_MAX;
 }
-
-function isShare(value: unknown): boolean {
-  return isAmount(value) && (value as number) <= 1;
-}
-
 const NAME_CHARACTERS = 200;
 
 function isName(value: unknown): value is string {

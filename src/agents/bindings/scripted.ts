@@ -1,7 +1,7 @@
 import { sortedJson } from "../../formats/json/canonical-json.ts";
 import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
-import { closed, matches, type Problem, problemsOf, type Static, Type } from "../../protocol/schema.ts";
+import { closed, matches, type Problem, problemsOf, type Static, type TSchema, Type } from "../../protocol/schema.ts";
 import { AGENT_FAILURE_CODES, type AgentAnswer, type AgentTask, type Binding, type Watcher } from "../binding.ts";
 import { delay } from "../retrying.ts";
 import { failed } from "./answers.ts";
@@ -202,6 +202,7 @@ export function readScript(value: unknown): ReadScript {
   return { ok: true, script: { byTaskId: new Map(byTaskId), byInput, sequence, ...fallback } };
 }
 
-function problemsIf(schema: Parameters<typeof problemsOf>[0], value: unknown): Problem[] {
+/** Every problem of a value. */
+export function problemsIf(schema: TSchema, value: unknown): Problem[] {
   return matches(schema, value) ? [] : problemsOf(schema, value, EVERY);
 }

@@ -146,7 +146,7 @@ function resolved(
     ...(needs.length === 0 ? {} : { requiresCapabilities: needs }),
     ...defined({ evalSuiteRef: suite }),
   };
-  return { ...found, contentHash: inspection.problems.length > 0 ? "" : hashOf(found) };
+  return { ...found, contentHash: inspection.problems.length > 0 ? "" : sha256(canonicalJson(found)) };
 }
 
 const TOOL = /^[a-zA-Z][a-zA-Z0-9_.-]*:\S+$/;
@@ -156,11 +156,6 @@ function peersOf(manifest: Partial<PackManifest> | null, optional: boolean): str
   const meta = manifest?.peerDependenciesMeta ?? {};
   return Object.keys(manifest?.peerDependencies ?? {}).filter((key) => (meta[key]?.optional === true) === optional);
 }
-
-function hashOf(agent: Omit<InstalledAgent, "contentHash">): string {
-  return sha256(canonicalJson(agent));
-}
-
 /** Reads and stores the eval suites of packs. */
 export interface PackSuites {
   read(bytes: Uint8Array): ReadSuite;

@@ -3,6 +3,7 @@ import {
   figure,
   importedMark,
   type OutcomeTask,
+  otherWarnings,
   taskProblem,
   taskState,
 } from "../../formats/evals/eval-outcome.ts";
@@ -29,17 +30,12 @@ export function reportText(outcome: EvalOutcome, paint: Paint): string {
     ...(report === undefined
       ? []
       : [failuresText(outcome, report, paint), figuresText(report, paint), overrideLines(report, paint).join("\n")]),
-    warningsOf(conclusion)
+    otherWarnings(conclusion)
       .map((warning) => `${paint.yellow("!")} ${printable(warning)}`)
       .join("\n"),
     verdictText(outcome, paint),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
-}
-
-/** The warnings that are not part of the verdict's sentence already. */
-function warningsOf({ warnings, sentence }: EvalOutcome["conclusion"]): string[] {
-  return warnings.filter((warning) => !sentence.toLowerCase().includes(warning.toLowerCase()));
 }
 
 function verdictText({ conclusion }: EvalOutcome, paint: Paint): string {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { jsonOrText } from "../../formats/json/check-json.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import { beforeNow } from "../output/amount.ts";
 
@@ -26,17 +27,9 @@ export function assignments(items: readonly string[], flag: string): JsonObject 
   const entries = items.map((item) => {
     const equals = item.indexOf("=");
     if (equals < 1) throw unusableInput(`${flag} ${item} must look like NAME=VALUE`);
-    return [item.slice(0, equals), parsedOrText(item.slice(equals + 1))];
+    return [item.slice(0, equals), jsonOrText(item.slice(equals + 1))];
   });
   return Object.fromEntries(entries);
-}
-
-function parsedOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The content of a file, or of standard input for `-`. */

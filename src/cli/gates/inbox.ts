@@ -70,7 +70,7 @@ function flaggedTable(flagged: readonly FlaggedItem[], paint: Paint, nowMs: numb
 function table(items: readonly InboxItem[], paint: Paint, nowMs: number): string {
   const rows = items.map((item) => [
     formatRoughly(item.ageSeconds * 1000),
-    deadlineText(item, nowMs),
+    item.deadline === null ? "-" : `in ${formatRoughly(Date.parse(item.deadline) - nowMs)}`,
     printable(item.workflowId),
     shorten(printable(item.title), TITLE_WIDTH),
     waitsFor(item),
@@ -78,11 +78,6 @@ function table(items: readonly InboxItem[], paint: Paint, nowMs: number): string
   ]);
   return formatTable(["AGE", "DEADLINE", "WORKFLOW", "TITLE", "WAITS FOR", "INTERRUPT"], rows, paint);
 }
-
-function deadlineText({ deadline }: InboxItem, nowMs: number): string {
-  return deadline === null ? "-" : `in ${formatRoughly(Date.parse(deadline) - nowMs)}`;
-}
-
 function waitsFor({ kind, granted, required, rejected, mine }: InboxItem): string {
   if (kind !== "approval") return kind;
   const against = rejected === 0 ? "" : `, ${rejected} against`;

@@ -115,19 +115,13 @@ function parseReviewer(item: unknown, relativeTo: string): WrittenReviewer {
   if (type === "model") return { agent, type, ...(what === "" ? {} : { model: what }) };
   const [program, ...args] = words(what);
   if (program === undefined || program === "") throw new Error(`must name the program of ${agent}=command:PROGRAM`);
-  return { agent, type: "command", program: found(program, relativeTo), args };
+  return { agent, type: "command", program: program.includes("/") ? resolve(relativeTo, program) : program, args };
 }
 
 /** Blanks separate words; quotes keep them together. No shell is involved. */
 function words(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(([whole, double, single]) => double ?? single ?? whole);
 }
-
-/** A program with a slash is a path; others are looked up in PATH. */
-function found(program: string, relativeTo: string): string {
-  return program.includes("/") ? resolve(relativeTo, program) : program;
-}
-
 function not(item: unknown): string {
   return `, not ${(JSON.stringify(item) ?? "nothing").slice(0, 60)}`;
 }

@@ -1,6 +1,6 @@
 import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";
-import type { DeliveryInfo, RegisterWebhookRequest } from "../../protocol/webhooks/api.ts";
+import type { RegisterWebhookRequest } from "../../protocol/webhooks/api.ts";
 import { connect, readUpTo } from "../client/client.ts";
 import { readText } from "../files/arguments.ts";
 import { formatAgo } from "../output/amount.ts";
@@ -84,15 +84,10 @@ export async function webhookDeliveries(call: Call<typeof WEBHOOK_DELIVERIES_FLA
       delivery.state,
       String(delivery.attempts),
       formatAgo(delivery.createdAt, nowMs),
-      printable(lastAnswer(delivery)),
+      printable(delivery.lastError ?? (delivery.lastStatus === undefined ? "-" : String(delivery.lastStatus))),
     ],
   });
 }
-
-function lastAnswer({ lastStatus, lastError }: DeliveryInfo): string {
-  return lastError ?? (lastStatus === undefined ? "-" : String(lastStatus));
-}
-
 export async function webhookRedeliver(call: Call<typeof WEBHOOK_REDELIVER_FLAGS>): Promise<undefined> {
   const { args, flags, json, config, io } = call;
   const done = await connect(config).webhooks.redeliver(args[0] ?? "", { deliveryId: flags.delivery });

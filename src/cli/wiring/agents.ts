@@ -73,7 +73,7 @@ export function agentServices(store: Store, config: Config, scrubber: Pick<Scrub
     version,
   });
   const tools = withGateway(mcp, gateway);
-  const mocks = mocksOf(config);
+  const mocks = config.conformanceSeams ? new MockPrograms() : undefined;
   const fixed = mocks === undefined ? {} : { fixedDeployments: conformanceDeployments };
   const installed = installedAgents(store, bindings, tools, memory, fixed);
   const agents = mocks === undefined ? installed : withConformanceAgent(installed);
@@ -161,12 +161,6 @@ function callingNodes(host: AgentNodeNeeds, services: AgentServices): NodeType[]
     ...(mocks === undefined ? [] : [mockAgent(host, desk), agentNode(host, desk, RUN_API_NODE_TYPE)]),
   ];
 }
-
-/** Prepared answers of agents, where the conformance routes are enabled. */
-function mocksOf({ conformanceSeams }: { readonly conformanceSeams: boolean }): MockPrograms | undefined {
-  return conformanceSeams ? new MockPrograms() : undefined;
-}
-
 /** The tool gateway of this process, whose server starts with the first invocation that needs it. Throws `unusable_input`. */
 function configuredGateway({ toolsUrl, toolsPort }: Pick<Config, "toolsUrl" | "toolsPort">): ToolGateway {
   return toolGateway({ port: toolsPort, ...defined({ remoteUrl: toolsUrl && checkedUrl(toolsUrl) }) });

@@ -69,18 +69,13 @@ function packsIn(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
     const packs = entries.filter(
-      (entry) => !entry.name.startsWith(".") && (entry.isDirectory() || isArchive(entry.name)),
+      (entry) => !entry.name.startsWith(".") && (entry.isDirectory() || /\.(tar|tar\.gz|tgz)$/.test(entry.name)),
     );
     return packs.map(({ name }) => join(folder, name)).sort();
   } catch (error) {
     throw unusableInput(`--packs cannot be read: ${(error as Error).message}`);
   }
 }
-
-function isArchive(name: string): boolean {
-  return /\.(tar|tar\.gz|tgz)$/.test(name);
-}
-
 function reasonOf(error: unknown): string {
   if (error instanceof BadPack) return printable(`the pack ${error.message}`);
   if (!(error instanceof AppError)) throw error;

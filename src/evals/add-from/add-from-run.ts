@@ -58,7 +58,7 @@ export async function addFromRun(host: Host, added: AddFrom): Promise<AddedTask>
   const expectation = expectedOf(correction.text, recorded.outputs);
   const { match, answer } = expectation;
   await requireFit(agents, caller, recorded, expectation);
-  const task = { ...host.scrubber.scrubValue(taskPart(recorded)), expected: golden(match) };
+  const task = { ...host.scrubber.scrubValue(taskPart(recorded)), expected: { kind: "golden" as const, match } };
   const proof = await proveTask(host, { taskId: "proof", ...task }, { outputs: recorded.outputs, answer });
   const draft: TaskDraft = { ...task, name: recorded.name, answer };
   for (let attempt = 1; ; attempt++) {
@@ -99,11 +99,6 @@ function taskPart({ input, toolResponses, memorySeed }: RecordedCase): Pick<Eval
   };
   return { input, ...(Object.keys(fixtures).length === 0 ? {} : { fixtures }) };
 }
-
-function golden(match: Extract<EvalTask["expected"], { kind: "golden" }>["match"]): EvalTask["expected"] {
-  return { kind: "golden", match };
-}
-
 /** "moved" when the suite has a higher version by now than the one that was read: its tasks must not be left out of the next. */
 async function grow(
   host: Host,

@@ -38,9 +38,7 @@ export async function proveTask(
     throw validationError(problem, { proof });
   }
   if (!correction.passed) {
-    const found = correction.findings.map(({ kind, severity }) => `${kind} (${severity})`).join(", ");
-    const problem = `the correction itself does not pass it${found === "" ? "" : `: ${found}`}`;
-    throw validationError(problem, { proof });
+    throw validationError(`the correction itself does not pass it${findingsOf(correction)}`, { proof });
   }
   return proof;
 }
@@ -49,9 +47,12 @@ export async function proveTask(
 export async function proveConfirmed(host: Needs, task: EvalTask, output: unknown): Promise<Proof> {
   const recorded = await scoreOf(host, task, { output });
   if (recorded.passed) return recorded;
-  const found = recorded.findings.map(({ kind, severity }) => `${kind} (${severity})`).join(", ");
-  const problem = `the recorded answer does not pass it${found === "" ? "" : `: ${found}`}`;
-  throw validationError(problem, { proof: { recorded } });
+  throw validationError(`the recorded answer does not pass it${findingsOf(recorded)}`, { proof: { recorded } });
+}
+
+function findingsOf({ findings }: Proof): string {
+  const found = findings.map(({ kind, severity }) => `${kind} (${severity})`).join(", ");
+  return found === "" ? "" : `: ${found}`;
 }
 
 /** The answer is not produced by a new call: it is the recorded output, or the correction in its place. */

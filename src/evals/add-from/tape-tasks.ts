@@ -1,8 +1,9 @@
-import { parsedJson } from "../../formats/json/check-json.ts";
+import { jsonOrText } from "../../formats/json/check-json.ts";
 import { type FreeForm, printFreeForm } from "../../formats/json/print-json.ts";
 import { CurrentRows } from "../../formats/tapes/sidecar/current-rows.ts";
 import { nameOfRow, type Row } from "../../formats/tapes/sidecar/sidecar.ts";
 import type { RecordKind, Tape, TapeRecord } from "../../formats/tapes/tape.ts";
+import { addTo } from "../../formats/text/collections.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { stepOf, type TextOf } from "../calibration/gold-of-run.ts";
 import { type Expectation, expectedOf } from "./expected-of.ts";
@@ -41,7 +42,9 @@ export class TapeJudgments {
     const leftOut: LeftOutStep[] = [];
     const bySeq = new Map<bigint, TapeRecord>();
     for (const record of records) if (!bySeq.has(record.seq)) bySeq.set(record.seq, record);
-    for (const [eventId, rows] of byEvent(this.#rows.split().heard)) {
+    const byEvent = new Map<bigint, Row[]>();
+    for (const row of this.#rows.split().heard) addTo(byEvent, row.event_id, row);
+    for (const [eventId, rows] of byEvent) {
       const made = await taskOf(eventId, rows, bySeq.get(eventId), textOf);
       if (typeof made === "string") leftOut.push({ eventId, reason: made });
       else tasks.push(made);
@@ -90,17 +93,6 @@ function plain(value: FreeForm): unknown {
   return JSON.parse(printFreeForm(value));
 }
 
-/** Rows by event, in the order of the first row of each. */
-function byEvent(rows: readonly Row[]): Map<bigint, Row[]> {
-  const events = new Map<bigint, Row[]>();
-  for (const row of rows) {
-    const others = events.get(row.event_id);
-    if (others) others.push(row);
-    else events.set(row.event_id, [row]);
-  }
-  return events;
-}
-
 /** The input and output of a step of a tape. */
 export interface RecordedStep {
   readonly input: unknown;
@@ -117,11 +109,6 @@ export async function recordedStep(kind: RecordKind, textOf: TextOf): Promise<Re
     const note = "A tape has only the digest of what a model was asked; write the question into the input.";
     return { input: { request_digest: kind.request_digest }, output, notes: [note] };
   }
-  const input = "body" in step.input ? parsed((await textOf(step.input.body)) ?? "") : step.input.known;
+  const input = "body" in step.input ? jsonOrText((await textOf(step.input.body)) ?? "") : step.input.known;
   return { input, output, notes: [] };
-}
-
-function parsed(text: string): unknown {
-  const value = parsedJson(text);
-  return value === undefined ? text : value;
 }

@@ -2,7 +2,7 @@ import type { Host } from "../../engine/host.ts";
 import { defined } from "../../protocol/defined.ts";
 import { validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
-import type { AddFromRequest, SuiteInfo } from "../../protocol/evals/suite-api.ts";
+import type { AddFromRequest } from "../../protocol/evals/suite-api.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { evalPlanOf } from "../run/eval-plan.ts";
@@ -65,7 +65,7 @@ async function suiteFor(host: Host, tenant: string, agentId: string | undefined)
   const ids = new Set<string>();
   for (let cursor: string | undefined; ; ) {
     const page = await listSuites(host, tenant, { limit: PAGE, ...defined({ cursor }) });
-    for (const info of page.suites) if (isFor(info, agentId)) ids.add(info.suiteId);
+    for (const info of page.suites) if (agentId !== undefined && info.targetAgentId === agentId) ids.add(info.suiteId);
     cursor = page.nextCursor;
     if (cursor === undefined) break;
   }
@@ -75,8 +75,4 @@ async function suiteFor(host: Host, tenant: string, agentId: string | undefined)
   throw validationError(
     `${found} written for ${agentId ?? "this agent"}; say which suite the task goes to: --to SUITE`,
   );
-}
-
-function isFor({ targetAgentId }: SuiteInfo, agentId: string | undefined): boolean {
-  return agentId !== undefined && targetAgentId === agentId;
 }

@@ -58,12 +58,7 @@ async function calibratePlan(
     return failed("eval_judge_changed", "The judge is not the one the calibration was started with.");
   }
   const { runIds, taskId, concurrency, budgetUsd } = plan;
-  const gold = await gatherGold(host, run.owner, {
-    suite,
-    runIds,
-    importedGold,
-    ...defined({ taskId }),
-  });
+  const gold = await gatherGold(host, run.owner, { suite, runIds, importedGold, ...defined({ taskId }) });
   const { runId } = run;
   const verdicts = new Map<string, KeptVerdict>();
   for (const kept of await readVerdicts(host.store, run.owner.tenant, runId)) verdicts.set(kept.itemId, kept);

@@ -10,7 +10,6 @@ import { CALIBRATION_WORKFLOW_ID, type CalibrateJudge } from "../../protocol/eva
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { CreateRunResponse } from "../../protocol/runs/api.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
-import type { Store, WorkflowWrite } from "../../store/port/store.ts";
 import type { EvalServices, EvalSettings } from "../run/eval-run.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import { CERTIFICATE_DAYS } from "./certificate.ts";
@@ -30,7 +29,7 @@ export async function createCalibration(
   { caller, request, record }: CreateCalibration,
 ): Promise<CreateRunResponse> {
   const plan = await planOf(host, services, caller, request);
-  const workflows = await calibrationWorkflow(host.store, caller.tenant, host.nowMs());
+  const workflows = await registrationOf(host.store, caller.tenant, DEFINITION, CALIBRATION_RUN.hash, host.nowMs());
   const started = { workflowId: CALIBRATION_RUN.definition.id, inputs: { plan } };
   const sideWrites = workflows.length === 0 ? {} : { workflows };
   return beginRun(host, CALIBRATION_RUN, { caller, request: started, dedup: false, record }, sideWrites);
@@ -121,7 +120,3 @@ const DEFINITION = oneNodeWorkflow({
 });
 
 const CALIBRATION_RUN: Plan = makePlan(definitionHash(DEFINITION), DEFINITION);
-
-function calibrationWorkflow(store: Store, tenant: string, atMs: number): Promise<WorkflowWrite[]> {
-  return registrationOf(store, tenant, DEFINITION, CALIBRATION_RUN.hash, atMs);
-}

@@ -54,18 +54,12 @@ export function readSuiteText(bytes: Uint8Array, found: ProblemList, limits: Sui
     found.add(
       "not_json",
       "",
-      `is not JSON: ${withoutColumn(error.message)}`,
+      `is not JSON: ${error.message.replace(/ \(column \d+\)$/, "")}`,
       "Correct it there; JSON has no comments and no trailing commas.",
     );
     return { ok: false, ...place };
   }
 }
-
-/** The reader counts columns over the whole text; the place has line and column. */
-function withoutColumn(message: string): string {
-  return message.replace(/ \(column \d+\)$/, "");
-}
-
 function plain(json: Json, path: string, found: ProblemList): unknown {
   if (typeof json === "string") {
     if (json.includes("\0")) found.add("not_usable", path, "holds a NUL character", "Take the character out.");

@@ -32,6 +32,16 @@ export interface TaskPlace {
   readonly line: number;
 }
 
+/** Warnings that the sentence does not repeat. */
+export function otherWarnings({ warnings, sentence }: Conclusion): string[] {
+  return warnings.filter((warning) => !sentence.toLowerCase().includes(warning.toLowerCase()));
+}
+
+/** A row of a table; none without a value. */
+export function rowIf(name: string, value: string | undefined): [string, string][] {
+  return value === undefined ? [] : [[name, value]];
+}
+
 /** Members that mark the files of a stopped evaluation; empty for a completed one. */
 export function partialMarks({ report }: EvalOutcome): Readonly<Record<string, string>> {
   if (report?.stopped === undefined) return {};

@@ -8,6 +8,7 @@ import {
   overrideTotals,
   partialMarks,
   plainText,
+  rowIf,
   taskProblem,
   taskState,
   tasksNotRun,
@@ -57,7 +58,6 @@ function propertiesOf(outcome: EvalOutcome): [string, string][] {
   const { entry, report, conclusion } = outcome;
   const { runId, status, agentId, resolvedAgentVersion, modes } = entry;
   const { interval } = report?.figures.score ?? {};
-  const comparison = report?.baseline?.comparison;
   return [
     ["runId", runId],
     ["status", status],
@@ -75,16 +75,12 @@ function propertiesOf(outcome: EvalOutcome): [string, string][] {
     ["verdict", conclusion.verdict],
     ["sentence", conclusion.sentence],
     ...Object.entries(partialMarks(outcome)),
-    ...(report === undefined ? [] : ([["score", figure(report.aggregateScore)]] as [string, string][])),
-    ...(interval
-      ? ([["scoreInterval95", `${figure(interval.low)}–${figure(interval.high)}`]] as [string, string][])
-      : []),
-    ...(report?.cachedTrials ? ([["cachedTrials", String(report.cachedTrials)]] as [string, string][]) : []),
-    ...(report?.baseline === undefined ? [] : ([["baselineRunId", report.baseline.runId]] as [string, string][])),
-    ...(report?.baseline?.fileSha256 === undefined
-      ? []
-      : ([["baselineFileSha256", report.baseline.fileSha256]] as [string, string][])),
-    ...(comparison ? ([["comparison", comparison.verdict]] as [string, string][]) : []),
+    ...rowIf("score", report && figure(report.aggregateScore)),
+    ...rowIf("scoreInterval95", interval ? `${figure(interval.low)}–${figure(interval.high)}` : undefined),
+    ...rowIf("cachedTrials", report?.cachedTrials ? String(report.cachedTrials) : undefined),
+    ...rowIf("baselineRunId", report?.baseline?.runId),
+    ...rowIf("baselineFileSha256", report?.baseline?.fileSha256),
+    ...rowIf("comparison", report?.baseline?.comparison?.verdict),
     ...(report === undefined ? [] : Object.entries(overrideTotals(report))),
   ];
 }

@@ -1,6 +1,16 @@
 import type { EvalReport } from "../../protocol/evals/api.ts";
 import type { Estimate } from "../../protocol/evals/eval-statistics.ts";
-import { type EvalOutcome, figure, importedMark, plainText, taskProblem, taskState } from "./eval-outcome.ts";
+import {
+  type EvalOutcome,
+  figure,
+  importedMark,
+  otherWarnings,
+  plainText,
+  rowIf,
+  taskProblem,
+  taskState,
+} from "./eval-outcome.ts";
+import { errorsText } from "./warnings.ts";
 
 /** The number of tasks that are shown in full; some places cut longer comments off. */
 const SHOWN_MAX = 100;
@@ -14,10 +24,7 @@ export function markdownText(outcome: EvalOutcome): string {
     `## ${mark} ${codeSpan(`${entry.suiteId}@${entry.suiteVersion}`)} · ${codeSpan(entry.agentId)} ${codeSpan(entry.resolvedAgentVersion)}`,
     escaped(conclusion.sentence),
     list("Also", conclusion.reasons.slice(1)),
-    list(
-      "Note",
-      conclusion.warnings.filter((warning) => !repeatsWarning(conclusion.sentence, warning)),
-    ),
+    list("Note", otherWarnings(conclusion)),
     report === undefined ? "" : figuresOf(report),
     report === undefined ? "" : failuresOf(outcome, report),
     report === undefined ? "" : overridesOf(report),
@@ -26,44 +33,28 @@ export function markdownText(outcome: EvalOutcome): string {
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }
 
-function repeatsWarning(sentence: string, warning: string): boolean {
-  return sentence.toLowerCase().includes(warning.toLowerCase());
-}
-
 function list(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? "" : [`**${title}**`, "", ...lines.map((line) => `- ${escaped(line)}`)].join("\n");
 }
 
 function figuresOf({ figures, modeFigures, aggregateScore, baseline, cachedTrials, stopped }: EvalReport): string {
   const { tasks, trials, passRate, latency, cost } = figures;
-  const comparison = baseline?.comparison;
+  const comparison = baseline?.comparison ?? undefined;
+  const errors = `${trials.errors} of ${trials.total}`;
   const rows: [string, string][] = [
-    ...(stopped === undefined
-      ? []
-      : ([["Partial: tasks done", `${stopped.tasksDone} of ${stopped.tasksPlanned}`]] as [string, string][])),
+    ...rowIf("Partial: tasks done", stopped && `${stopped.tasksDone} of ${stopped.tasksPlanned}`),
     [stopped === undefined ? "Tasks passed" : "Of those passed", `${tasks.passed} of ${tasks.total}`],
-    ...(modeFigures.length <= 1 ? [] : ([["Passed by mode", byMode(modeFigures)]] as [string, string][])),
+    ...rowIf("Passed by mode", modeFigures.length > 1 ? byMode(modeFigures) : undefined),
     ["Pass rate of what could be scored", estimate(passRate)],
     ["Score", `${figure(aggregateScore)}; of what could be scored ${estimate(figures.score)}`],
-    ...(tasks.flaky > 0 ? ([["Flaky tasks", String(tasks.flaky)]] as [string, string][]) : []),
-    ...(trials.errors > 0
-      ? ([["Trials with errors", `${trials.errors} of ${trials.total}: ${errorsText(figures.errorsByCode)}`]] as [
-          string,
-          string,
-        ][])
-      : []),
-    ...(cachedTrials > 0
-      ? ([["Trials from the cache", `${cachedTrials} of ${trials.total}`]] as [string, string][])
-      : []),
+    ...rowIf("Flaky tasks", tasks.flaky > 0 ? String(tasks.flaky) : undefined),
+    ...rowIf("Trials with errors", trials.errors > 0 ? `${errors}: ${errorsText(figures.errorsByCode)}` : undefined),
+    ...rowIf("Trials from the cache", cachedTrials > 0 ? `${cachedTrials} of ${trials.total}` : undefined),
     ["p95 latency", latency.p95Ms === null ? "not known" : `${Math.round(latency.p95Ms)} ms`],
     ["Cost", cost.totalUsd === null ? "not known" : `${cost.unknown > 0 ? "at least " : ""}${cost.totalUsd} USD`],
-    ...(comparison
-      ? ([
-          [`Against the baseline${importedMark(baseline)}`, comparison.verdict.replaceAll("_", " ")],
-          ["Lost", comparison.lost.length === 0 ? "none" : comparison.lost.map(codeSpan).join(" ")],
-          ["Gained", comparison.gained.length === 0 ? "none" : comparison.gained.map(codeSpan).join(" ")],
-        ] as [string, string][])
-      : []),
+    ...rowIf(`Against the baseline${importedMark(baseline ?? {})}`, comparison?.verdict.replaceAll("_", " ")),
+    ...rowIf("Lost", comparison && (comparison.lost.map(codeSpan).join(" ") || "none")),
+    ...rowIf("Gained", comparison && (comparison.gained.map(codeSpan).join(" ") || "none")),
   ];
   const cells = rows.map(
     ([name, value]) => `| ${name} | ${name === "Lost" || name === "Gained" ? value : escaped(value)} |`,
@@ -123,12 +114,6 @@ function estimate({ value, interval, count }: Estimate): string {
   if (value === null) return "not known";
   const range = interval === null ? "" : ` (95 % interval ${figure(interval.low)}–${figure(interval.high)})`;
   return `${figure(value)}${range}, n = ${count}`;
-}
-
-function errorsText(byCode: Readonly<Record<string, number>>): string {
-  return Object.entries(byCode)
-    .map(([code, count]) => `${code} ${count}`)
-    .join(", ");
 }
 
 /** One line of text without active markup: no mention of people, no link, no cell, no tag. */

@@ -67,6 +67,12 @@ export function parsedJson(text: string): unknown {
   }
 }
 
+/** The value of a JSON text, and any other text itself. */
+export function jsonOrText(text: string): unknown {
+  const value = parsedJson(text);
+  return value === undefined ? text : value;
+}
+
 /**
  * The name of a member that an object of the text has twice, whatever its spelling; undefined where there is none. Two readers may keep
  * different ones of such members, and then decide on different values. The text must be the JSON of the value.

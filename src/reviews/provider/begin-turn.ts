@@ -8,7 +8,7 @@ import {
 } from "../../formats/reviews/request.ts";
 import type { Acknowledgement, ReviewErrorCode } from "../../formats/reviews/response.ts";
 import { defined } from "../../protocol/defined.ts";
-import type { ReceivedDecision, ReviewSession } from "./session.ts";
+import { newSession, type ReceivedDecision, type ReviewSession } from "./session.ts";
 
 /** The result of the checks of a request, before any review. */
 export type Beginning =
@@ -58,7 +58,8 @@ export function beginTurn({ checked, fingerprint, session, reviews }: BeginTurn)
   if (iteration > 1 && iteration <= last) {
     return refused(session, iteration, `turn ${iteration} has been answered already; the next one is ${last + 1}`);
   }
-  const present = iteration === 1 ? forgotten(session) : session;
+  // A new conversation keeps nothing of the one before it.
+  const present = iteration === 1 ? newSession(session.sessionID) : session;
   const decisions = received(request, present);
   const acknowledged = acknowledgements(request, decisions);
   const warnings = atMost([...orderWarnings(iteration, last), ...checked.warnings, ...decisionWarnings(request)]);
@@ -74,12 +75,6 @@ export function beginTurn({ checked, fingerprint, session, reviews }: BeginTurn)
 function refused(session: ReviewSession, iteration: number, message: string): Beginning {
   return { type: "refused", answer: { iteration, code: "INVALID_REQUEST", message, warnings: [] }, session };
 }
-
-/** A new conversation keeps nothing of the one before it. */
-function forgotten({ sessionID }: ReviewSession): ReviewSession {
-  return { sessionID, last: 0, issued: [], decisions: [] };
-}
-
 function received(request: ReviewRequest, { issued }: ReviewSession): ReceivedDecision[] {
   const known = new Set(issued.map(({ id }) => id));
   return (request.applied_feedback?.items ?? []).map((item) => ({
