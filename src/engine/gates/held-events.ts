@@ -4,7 +4,7 @@ import type { RunEvent } from "../../protocol/events.ts";
 import type { ExternalEventDelivered, ExternalEventHeld } from "../../protocol/gates/api.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import type { ExternalEventKey, ExternalEventRecord } from "../../store/port/gates.ts";
+import type { ExternalEventKey, ExternalEventRecord, HeldEvent } from "../../store/port/gates.ts";
 import { auditDraft } from "../execute.ts";
 import { withRunsWaiting, writeRuns } from "../families/waiting-runs.ts";
 import type { Host } from "../host.ts";
@@ -68,7 +68,9 @@ type HeldOutcome =
 
 const ATTEMPTS = 20;
 
-export async function deliverHeld(host: Host, record: ExternalEventRecord): Promise<HeldOutcome> {
+export async function deliverHeld(host: Host, key: ExternalEventKey): Promise<HeldOutcome> {
+  const record = await host.store.readExternalEvent(key);
+  if (record?.state !== "held") return "delivered";
   const held = eventOf(record);
   const { value: payload, secrets } = await receivedAnswer(host.scrubber, held.payload);
   const event = { ...held, payload };
@@ -156,9 +158,10 @@ const SKIPPED_MAX = 10_000;
 export function sweepHeldEvents(host: Host, settings: SweepSettings): Sweep {
   const skipped = new Set<string>();
   let skippedSinceMs = host.nowMs();
-  let after: ExternalEventRecord | undefined;
-  const deliver = async (held: ExternalEventRecord): Promise<void> => {
-    const name = JSON.stringify(keyOf(eventOf(held)));
+  let after: HeldEvent | undefined;
+  const deliver = async (held: HeldEvent): Promise<void> => {
+    const { tenant, workspace, correlationId, eventId } = held;
+    const name = JSON.stringify([tenant, workspace, correlationId, eventId]);
     if (skipped.has(name)) return;
     if ((await deliverHeld(host, held)) === "not-taken") skipped.add(name);
   };

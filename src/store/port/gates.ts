@@ -18,8 +18,11 @@ export interface Gates {
   interruptRows(runId: string): Promise<{ interrupts: readonly object[]; votes: readonly object[] }>;
 
   readExternalEvent(key: ExternalEventKey): Promise<ExternalEventRecord | undefined>;
-  /** Held events that have not expired, oldest first. Without a key: any of which an open interrupt could be waiting. */
-  heldEvents(held: HeldQuery): Promise<ExternalEventRecord[]>;
+  /**
+   * Held events that have not expired, oldest first, without what they hold, which may be large. Without a key: any of which an open interrupt
+   * could be waiting.
+   */
+  heldEvents(held: HeldQuery): Promise<HeldEvent[]>;
   /** How many events of a tenant are held, counted up to `most`; some may have expired. */
   countHeldEvents(tenant: string, most: number): Promise<number>;
 }
@@ -105,6 +108,8 @@ export interface ExternalEventRecord extends ExternalEventKey {
   readonly expiresAtMs: number;
 }
 
+export type HeldEvent = Omit<ExternalEventRecord, "payload" | "answer">;
+
 /** With a tenant: held events of that correlation. Without: all that some open interrupt waits for. */
 export interface HeldQuery {
   readonly tenant?: string;
@@ -113,7 +118,7 @@ export interface HeldQuery {
   readonly nowMs: number;
   readonly limit: number;
   /** The last one of the page before. */
-  readonly after?: ExternalEventRecord;
+  readonly after?: HeldEvent;
 }
 
 export type ExternalEventWrite =

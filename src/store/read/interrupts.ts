@@ -4,6 +4,7 @@ import type {
   CorrelationQuery,
   ExternalEventKey,
   ExternalEventRecord,
+  HeldEvent,
   HeldQuery,
   InterruptQuery,
   StoredInterrupt,
@@ -113,7 +114,7 @@ export async function readExternalEvent(
   return row && externalEvents.toRecord(row);
 }
 
-export async function heldEvents(db: Kysely<Tables>, query: HeldQuery): Promise<ExternalEventRecord[]> {
+export async function heldEvents(db: Kysely<Tables>, query: HeldQuery): Promise<HeldEvent[]> {
   const { tenant, correlationId, eventType, nowMs, limit, after } = query;
   const conditions = [
     // Plus nothing, because SQLite would otherwise read by expiry all that were delivered as well.
@@ -124,10 +125,13 @@ export async function heldEvents(db: Kysely<Tables>, query: HeldQuery): Promise<
     ...(after === undefined ? [] : [sql`(${place}) > (${sql.join(placeOf(after))})`]),
   ];
   const { rows } = await sql<ExternalEventsTable>`
-    select held.* from external_events as held where ${sql.join(conditions, sql` and `)}
+    select ${place}, held.event_type, held.state, held.expires_at from external_events as held where ${sql.join(conditions, sql` and `)}
     order by ${place}
     limit ${limit}`.execute(db);
-  return rows.map(externalEvents.toRecord);
+  return rows.map((row) => {
+    const { payload: _, answer: __, ...held } = externalEvents.toRecord({ ...row, payload: "", answer: "" });
+    return held;
+  });
 }
 
 export async function countHeldEvents(db: Kysely<Tables>, tenant: string, most: number): Promise<number> {
@@ -140,7 +144,7 @@ export async function countHeldEvents(db: Kysely<Tables>, tenant: string, most: 
 
 const place = sql.raw("held.received_at, held.tenant, held.workspace, held.correlation_id, held.event_id");
 
-function placeOf({ atMs, tenant, workspace, correlationId, eventId }: ExternalEventRecord) {
+function placeOf({ atMs, tenant, workspace, correlationId, eventId }: HeldEvent) {
   return [atMs, tenant, workspace, correlationId, eventId];
 }
 
