@@ -134,7 +134,6 @@ function finishOf(answer: AgentAnswer): FinishReason {
   return answer.error.code === "agent_output_too_large" ? "length" : "error";
 }
 
-/** The outcome of an answer. */
 export type AssessedAnswer = Pick<
   Invoked,
   "outcome" | "output" | "failure" | "refusal" | "handoff" | "confidence" | "schemaValid"

@@ -16,7 +16,6 @@ export interface ToolDescriptor {
   readonly description?: string;
   /** JSON Schema of its arguments; absent takes any object. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
-  /** The transport of the tool. */
   readonly transport?: "mcp" | "http" | "native";
 }
 

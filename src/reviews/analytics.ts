@@ -6,7 +6,6 @@ import type { ReviewAnalyticsView } from "../protocol/reviews/api.ts";
 export interface ReviewedConversation {
   /** Tells it from all others. */
   readonly conversation: string;
-  /** The name of the reviewer. */
   readonly reviewer: string;
   readonly status: "open" | "converged" | "stopped" | "failed";
   /** Success answers, oldest first. */
@@ -23,7 +22,6 @@ export interface ReviewAnswer {
 }
 
 export interface SentDecision {
-  /** The iteration in which it was sent. */
   readonly iteration: number;
   readonly id: string;
   readonly status: DecisionStatus;

@@ -15,7 +15,6 @@ export interface ReviewAsked {
   readonly request: ReviewRequest;
   /** The conversation before this turn: what was remarked, what was decided, the artifact as it was. */
   readonly session: ReviewSession;
-  /** Decisions of this turn. */
   readonly decisions: readonly ReceivedDecision[];
   readonly signal: AbortSignal;
 }

@@ -26,10 +26,8 @@ export type ConfiguredBinding =
   | Exclude<BindingEntry, { type: "scripted" }>
   | { readonly type: "scripted"; readonly script: Script; readonly tenants?: readonly string[] };
 
-/** The bindings of agents, and the models they use. */
 export interface AgentsFile {
   readonly models: ReadonlyMap<string, ModelEntry>;
-  /** Names of models, by model class. */
   readonly modelClasses: ReadonlyMap<string, string>;
   /** Bindings by `agentId@version` or `agentId`. */
   readonly bindings: ReadonlyMap<string, ConfiguredBinding>;

@@ -202,7 +202,6 @@ export function readScript(value: unknown): ReadScript {
   return { ok: true, script: { byTaskId: new Map(byTaskId), byInput, sequence, ...fallback } };
 }
 
-/** Every problem of a value. */
 export function problemsIf(schema: TSchema, value: unknown): Problem[] {
   return matches(schema, value) ? [] : problemsOf(schema, value, EVERY);
 }

@@ -6,7 +6,6 @@ import { nodeOf, type Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { APPLY, applyWithinSecOf } from "./management-workflow.ts";
 
-/** The state of the approval of a transition. */
 export interface Approval {
   readonly state: "waiting" | "granted" | "refused";
   readonly found: string;

@@ -160,7 +160,6 @@ async function refusedByPeople(
   });
 }
 
-/** The question to the approvers. */
 export interface Question {
   readonly now: Deployments;
   readonly request: DeploymentTransition;

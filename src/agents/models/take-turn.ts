@@ -29,7 +29,6 @@ export interface ToolCall {
   readonly isUnreadable: boolean;
 }
 
-/** The output of a model in one turn. */
 export interface Turn {
   readonly text: string;
   readonly calls: readonly ToolCall[];

@@ -22,7 +22,6 @@ import { closeLost, EventAppender } from "./event-appender.ts";
 
 export type AgentHost = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
 
-/** Services that a node needs to ask an agent. */
 export interface AgentDesk extends Resolving {
   /** Absent: agents remember nothing. */
   readonly memory?: MemoryAdapter;

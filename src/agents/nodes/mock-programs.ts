@@ -55,7 +55,6 @@ export function programmed(programs: MockPrograms, tenant: string, nodeId: strin
   };
 }
 
-/** Reads the value in a model's text. */
 function valueIn(text: string): AgentAnswer {
   const json = jsonIn(text);
   if (json === undefined) {

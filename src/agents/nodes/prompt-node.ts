@@ -86,7 +86,6 @@ export interface PromptResult {
   readonly model: string;
 }
 
-/** Asks a model once for a node. */
 export async function ask(
   host: AgentHost,
   desk: PromptDesk,

@@ -21,7 +21,6 @@ const PublishersFile = Type.Object(
   closed,
 );
 
-/** A publisher whose packs are trusted. */
 export interface Publisher {
   readonly name: string;
   readonly publicKey: KeyObject;

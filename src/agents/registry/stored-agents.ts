@@ -20,7 +20,6 @@ export function keyIn(name: string, version: string, { workspace }: Place): stri
   return workspace === undefined ? `${name}@${version}` : `${name}@${version}/${workspace}`;
 }
 
-/** The origin of an agent or a pack. */
 export interface Installation {
   readonly packSha256: string;
   readonly signedBy?: string;

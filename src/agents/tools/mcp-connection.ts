@@ -19,13 +19,10 @@ export interface McpWorld {
 export interface McpSettings {
   /** The time limit for a server to list its tools. */
   readonly connectMs: number;
-  /** The limit of one call of a tool. */
   readonly callMs: number;
   /** A server without a call for this long is disconnected. */
   readonly idleMs: number;
-  /** The limit of a tool's result. */
   readonly maxResultBytes: number;
-  /** The limit of one message of a server. */
   readonly maxMessageBytes: number;
   /** The time for a program to end by itself, and again after a signal. */
   readonly endMs: number;
@@ -40,7 +37,6 @@ export const MCP_DEFAULTS: McpSettings = {
   endMs: 2_000,
 };
 
-/** An open connection. */
 export interface Connected {
   readonly client: Client;
   readonly tools: readonly OfferedTool[];

@@ -5,7 +5,6 @@ import { notStarted, type Program, StartedProgram } from "../../engine/programs/
 import { WATCHDOG } from "../../engine/programs/watchdog.ts";
 
 export interface TransportLimits {
-  /** The limit of one message. */
   readonly maxMessageBytes: number;
   /** The time to end after the end of its input, and again after a signal. */
   readonly endMs: number;

@@ -158,7 +158,6 @@ function isContained({ exportValid, differsAt, missingCheckpoints }: Comparison)
   return exportValid && differsAt === undefined && missingCheckpoints.length === 0;
 }
 
-/** A page of the chain. */
 export function readAuditPage(client: Client, fromSeq: number, limit: number) {
   return client.audit.entries({ fromSeq, limit });
 }

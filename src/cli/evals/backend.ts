@@ -17,7 +17,6 @@ export interface EvalBackend {
   readonly client: Client;
   /** Keeps a suite from a file. Returns a note about it for the user, if there is one. */
   keepSuite(suite: UsableSuite): Promise<string | undefined>;
-  /** The ids of the agents that exist, for suggestions. */
   agentIds(): Promise<readonly string[]>;
   /** Resumes an interrupted evaluation; a server does so by itself. */
   resume(runId: string): Promise<void>;

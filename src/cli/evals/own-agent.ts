@@ -51,7 +51,6 @@ export function boundAgent(
   return { agent, binding };
 }
 
-/** An agent that is a function of this process. */
 export function boundFunction(agentId: string, run: AgentFunction, version = OWN_VERSION): BoundAgent {
   return { agent: agentNamed(agentId, version, { type: "function" }), binding: functionBinding(run) };
 }

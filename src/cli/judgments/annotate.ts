@@ -29,7 +29,6 @@ function send({ judgments }: Client, request: AnnotationRequest): PromiseLike<An
 type Given = FlagValues<typeof ANNOTATE_FLAGS>;
 type Name = keyof Given;
 
-/** The request that the flags ask for. */
 type AnnotationRequest =
   | { readonly does: "annotate"; readonly runId: string; readonly body: AnnotateRequest }
   | { readonly does: "retract"; readonly annotationId: string; readonly body: RetractRequest }

@@ -13,7 +13,6 @@ import type { ANNOTATION_FILTERS, ANNOTATIONS_FLAGS } from "./commands.ts";
 
 const SHOWN = 50;
 
-/** The parameters of the API that the filter flags stand for. */
 export function annotationFilter(
   runId: string | undefined,
   flags: Call<typeof ANNOTATION_FILTERS>["flags"],

@@ -18,7 +18,6 @@ export function signalText({ signal, state, flag, confidence, importedBy }: Anno
   return printable(parts.join(", "));
 }
 
-/** The target of a judgment, with or without its run. */
 export function targetText({ target: { runId, eventId, nodeId } }: AnnotationView, withRun: boolean): string {
   const parts = [
     ...(withRun ? [runId] : []),

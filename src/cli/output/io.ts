@@ -13,7 +13,6 @@ export interface Io {
   err(line: string): void;
   /** A line of progress that the next one replaces; on a terminal only. */
   progress(text: string): void;
-  /** Whether the streams are terminals. */
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
   /** Aborted when the reader of the output is gone: commands that follow a stream stop. */
@@ -46,7 +45,6 @@ export function paintFor(coloured: boolean): Paint {
   return Object.fromEntries(entries) as Paint;
 }
 
-/** The three streams of a process. */
 export interface Streams {
   readonly stdin: Readable & MaybeTerminal;
   readonly stdout: Writable & MaybeTerminal;

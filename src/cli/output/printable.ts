@@ -22,7 +22,6 @@ export function escaped(text: string): string {
     .replace(UNSAFE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** A value on one line. */
 export function printableJson(value: unknown): string {
   return printable(JSON.stringify(value) ?? "");
 }

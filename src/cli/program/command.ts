@@ -76,7 +76,6 @@ export type FlagValues<F extends Flags> = {
           : string | undefined;
 };
 
-/** One call of a command, parsed and with its settings. */
 export interface Call<F extends Flags = NoFlags> {
   readonly args: readonly string[];
   readonly flags: FlagValues<F>;

@@ -38,7 +38,6 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...MAINTENANCE_COMMANDS,
 ];
 
-/** Summaries of the groups of commands. */
 export const GROUPS: Readonly<Record<string, string>> = {
   run: "Start, follow and stop runs.",
   gates: "Show figures of gates.",

@@ -164,7 +164,6 @@ export function showAsked(asked: Asked, inDir: string, io: Io): number {
   return EXIT.fine;
 }
 
-/** The next steps after a failed turn. */
 function waysOut({ review, command, artifact }: Conversation, inDir: string, attempt: Attempt): string[] {
   const { outcome, errorCode, toolError } = attempt;
   const assay = programName();

@@ -39,7 +39,6 @@ export function holdingOf({ reviewKillMs }: { readonly reviewKillMs: number }) {
   return { lockWaitMs: LOCK_WAIT_MS, killMs: reviewKillMs };
 }
 
-/** A review by name, and where it is stored. */
 export interface NamedFolder {
   readonly review: string;
   readonly folder: string;

@@ -72,7 +72,6 @@ export function retriesOf({ reviewRetryMs }: Config): Retries {
   return { waitsMs: [reviewRetryMs, 4 * reviewRetryMs], random: Math.random };
 }
 
-/** The carrier and retries of a conversation. */
 export function askingFor(
   { command: provider, directory, artifact }: Conversation,
   config: Config,

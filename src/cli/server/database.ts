@@ -8,7 +8,6 @@ import { databasePath, makeDatabaseFile } from "../../store/sqlite/open-database
 import type { Call } from "../program/command.ts";
 import type { Config } from "../settings/settings.ts";
 
-/** The settings that name the database. */
 export type DatabaseConfig = Pick<Config, "data" | "databaseUrl">;
 
 /** Whether the flags of a call name a database to open, and not a server. */

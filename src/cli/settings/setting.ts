@@ -44,7 +44,6 @@ export const SETTING_GROUPS = [
 ] as const;
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
-/** The rows of a group. */
 export function inGroup<const R extends Readonly<Record<string, SettingRow>>>(group: SettingGroup, rows: R) {
   const grouped = Object.entries(rows).map(([name, row]) => [name, { group, ...row }]);
   return Object.fromEntries(grouped) as { readonly [K in keyof R]: R[K] & { readonly group: SettingGroup } };

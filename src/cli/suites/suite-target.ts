@@ -8,7 +8,6 @@ import { writeWhole } from "../files/write-file.ts";
 import type { Paint } from "../output/io.ts";
 import { printable, shorten } from "../output/printable.ts";
 
-/** The suite that a new task is added to. */
 export type SuiteTarget =
   | { readonly type: "kept"; readonly ref?: string }
   | { readonly type: "file"; readonly file: string; readonly text: string }

@@ -58,7 +58,6 @@ function contentsOf({ tape, annotations, bodies }: BundleManifest): string {
   return [...parts, annotations === null ? "without annotations" : "with annotations"].join(", ");
 }
 
-/** The same as JSON. */
 function contentsJson({ tape, annotations, bodies, missing }: BundleManifest) {
   return {
     digest: tape.digest,

@@ -74,7 +74,6 @@ interface SentBodies {
   readonly refused: { readonly hash: string; readonly problem: string }[];
 }
 
-/** Sends the bodies of a tape, one by one. */
 export async function sendBodies(
   client: Client,
   runId: string,

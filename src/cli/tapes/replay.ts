@@ -90,7 +90,6 @@ interface TapeDraft {
   readonly tape: string;
   /** Moves the tape and its bodies to the wanted path and replaces the files there. */
   keep(): Promise<void>;
-  /** Removes the draft. */
   discard(): Promise<void>;
 }
 
@@ -121,7 +120,6 @@ function draftFolder(wanted: string | undefined): Promise<string> {
   });
 }
 
-/** A program that writes a tape. */
 export interface Recorder {
   readonly program: string;
   readonly args: readonly string[];

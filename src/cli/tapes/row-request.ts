@@ -10,7 +10,6 @@ import type { TAPE_ANNOTATE_FLAGS } from "./file-commands.ts";
 
 type Given = FlagValues<typeof TAPE_ANNOTATE_FLAGS>;
 
-/** The annotation that the flags of `tape annotate` describe. */
 export interface AskedRow extends RowRequest {
   readonly event: bigint | "last" | undefined;
   readonly supersedes: string | undefined;

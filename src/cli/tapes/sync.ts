@@ -154,7 +154,6 @@ const ROWS_AT_A_TIME = 2500;
 interface SyncedSidecar {
   /** A client whose time limit grows with the number of rows. */
   client(rows?: number): Client;
-  /** The path of the sidecar. */
   readonly path: string;
   readonly runId: string;
   /** Removes secrets from a line before it is sent. */

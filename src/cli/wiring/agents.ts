@@ -36,7 +36,6 @@ import { ownEnvironment } from "../settings/config.ts";
 import type { Config } from "../settings/settings.ts";
 import { agentBindings, agentsFileOf, namedKeysIn } from "./agent-bindings.ts";
 
-/** The services of this process for agents and evaluations. */
 export interface AgentServices extends EvalServices {
   readonly file: AgentsFile;
   readonly bindings: Bindings;

@@ -85,7 +85,6 @@ export class AnchorFolder implements Anchors {
     }
   }
 
-  /** Every tenant that has an anchor. */
   async tenants(): Promise<string[]> {
     const names = await readdir(this.path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return [];

@@ -48,7 +48,6 @@ export function workOn(
   return worker;
 }
 
-/** The metrics of the worker. */
 export function workerSamples(worker: Worker): Sample[] {
   const { inHand, claimed, handedOver, leasesLost } = worker.stats();
   return [

@@ -10,7 +10,6 @@ import { AppError, unusableInput } from "../../protocol/errors.ts";
 import { HOST_WIDE, type WorkflowWrite } from "../../store/port/store.ts";
 import { printable } from "../output/printable.ts";
 
-/** A file that is not registered, and why. */
 export interface SkippedFile {
   readonly file: string;
   readonly reason: string;

@@ -9,7 +9,6 @@ import type { Config } from "../settings/settings.ts";
 
 /** Removes secrets from everything that this process writes, starting with its first log line. */
 export interface ProcessScrubber extends Scrubber {
-  /** Adds a secret. */
   keep(secret: string): void;
   /** All secrets that it knows, for other threads of this process. */
   known(): readonly string[];

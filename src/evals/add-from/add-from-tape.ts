@@ -12,7 +12,6 @@ export interface AddedStep {
   readonly task: EvalTask;
   readonly eventId: bigint;
   readonly row: string;
-  /** The proof of the recorded answer. */
   readonly recorded: Proof;
   /** The proof of the correction by a person; absent where the recorded answer is right. */
   readonly correction?: Proof;

@@ -121,7 +121,6 @@ function isEntry(value: unknown): value is MemoryEntry {
   return typeof id === "string" && typeof content === "string" && Array.isArray(tags);
 }
 
-/** One call of an agent, from the log of a run. */
 export interface RecordedInvocation {
   readonly invocationId: string;
   readonly agentId: string;

@@ -67,7 +67,6 @@ async function taskMeant(host: Host, run: Run, { taskIds }: EvalPlan, eventId: s
   throw validationError("the correction is about an event that belongs to no task; correct the task that is meant");
 }
 
-/** The step of an imported tape that was corrected. */
 export async function tapeCase(host: Host, run: Run, { target }: Correction): Promise<RecordedCase> {
   const { store, scrubber } = host;
   const record = await tapeRecordAt(store, run.runId, target.eventId);

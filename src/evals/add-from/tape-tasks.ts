@@ -93,7 +93,6 @@ function plain(value: FreeForm): unknown {
   return JSON.parse(printFreeForm(value));
 }
 
-/** The input and output of a step of a tape. */
 export interface RecordedStep {
   readonly input: unknown;
   readonly output: string;

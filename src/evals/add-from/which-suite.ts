@@ -12,7 +12,6 @@ import { parseSuiteRef, refText } from "../suite/suite-ref.ts";
 import { suiteText as keptText, readSuite } from "../suite/suite-store.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 
-/** The suite that a task is added to. */
 export type TargetSuite =
   /** A suite of this host. */
   | {

@@ -110,7 +110,6 @@ export const CalibrationPlan = Type.Object(
 );
 export type CalibrationPlan = Static<typeof CalibrationPlan>;
 
-/** The workflow of calibration runs. */
 const DEFINITION = oneNodeWorkflow({
   id: CALIBRATION_WORKFLOW_ID,
   name: "Calibration of a judge",

@@ -26,7 +26,6 @@ export function goldItem(item: Omit<GoldItem, "itemId">): GoldItem {
   return { ...item, itemId: sha256(text) };
 }
 
-/** The gold of one run. */
 export interface FoundGold {
   readonly items: readonly GoldItem[];
   readonly judgments: readonly GoldJudgment[];
@@ -34,7 +33,6 @@ export interface FoundGold {
   readonly people: GoldPeople;
 }
 
-/** The people that gold rests on. */
 export interface GoldPeople {
   /** Authors of the verdicts that count, and people who withdrew verdicts of others. */
   readonly judgedBy: readonly string[];
@@ -63,7 +61,6 @@ export class GoldRoom {
   }
 }
 
-/** Collects the judgments of one run. */
 export class GoldCollector {
   readonly #items = new Map<string, GoldItem>();
   readonly #judgments: GoldJudgment[] = [];

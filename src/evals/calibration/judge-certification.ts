@@ -72,7 +72,6 @@ export function barOf(required: RequireCertificate | undefined): CertificateBar 
   return required === true ? {} : required;
 }
 
-/** A judge as a run remembers it. */
 export interface RecordedJudge {
   readonly model: string;
   readonly promptSha256: string;
@@ -121,7 +120,6 @@ export interface SuiteRubric {
   readonly bar: number;
 }
 
-/** The rubric of each task. */
 export function rubricsByTask(suite: Pick<AgentEvalSuite, "tasks" | "thresholds">): ReadonlyMap<string, SuiteRubric> {
   return new Map(
     suite.tasks.flatMap((task) => {

@@ -83,7 +83,6 @@ export async function adjudicatedAmong(
   return new Set(items.flatMap((record) => adjudicationsOf(storedItem(record).item)));
 }
 
-/** The position of a task's score in the log of its evaluation. */
 export interface ScoredEvent {
   readonly eventId: string;
   readonly sequence: number;

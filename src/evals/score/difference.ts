@@ -13,7 +13,6 @@ export type Difference =
 
 /** Longer texts are compared by their beginnings. */
 const COMPARED_CHARACTERS = 100_000;
-/** The limit of a stored difference. */
 const SHOWN_CHARACTERS = 20_000;
 
 /** The difference of an output that does not match. */
@@ -155,7 +154,6 @@ export interface WordChange {
   readonly after: string;
 }
 
-/** The limit of each shown part. */
 const PART_CHARACTERS = 400;
 const CONTEXT_CHARACTERS = 60;
 

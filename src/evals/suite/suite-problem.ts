@@ -41,7 +41,6 @@ export interface SuiteProblem {
   readonly path: string;
   /** The error, as a phrase after the path. */
   readonly problem: string;
-  /** The remedy. */
   readonly fix: string;
   /** Where a text was read. */
   readonly line?: number;

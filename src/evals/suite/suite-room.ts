@@ -85,7 +85,6 @@ function untilAborted(taken: Promise<unknown>, signal: AbortSignal): Promise<voi
 
 let shared: SuiteRoom | undefined;
 
-/** The room of this process. */
 export function suiteRoom(): SuiteRoom {
   shared ??= new SuiteRoom();
   return shared;

@@ -117,7 +117,6 @@ export async function isNewHostWide({ store }: Pick<Host, "store">, loaded: Usab
   return false;
 }
 
-/** Keeps a suite for every tenant. */
 export async function keepHostWide(host: Pick<Host, "store" | "nowMs">, loaded: UsableSuite): Promise<void> {
   const atMs = host.nowMs();
   const record = recordFrom(loaded, "host", atMs);

@@ -6,7 +6,6 @@ export const BLOCK_BYTES = 512;
 /** The largest number of eleven octal digits: 8 GiB less one byte. */
 export const ENTRY_BYTES_MAX = 8 ** 11 - 1;
 
-/** A file in an archive. */
 export interface TarEntry {
   /** With `/` between folders. */
   readonly name: string;
@@ -122,7 +121,6 @@ export function paddingOf(size: number): number {
   return (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
 }
 
-/** The end of an archive. */
 export function tarEnd(): Uint8Array {
   return new Uint8Array(2 * BLOCK_BYTES);
 }
@@ -154,7 +152,6 @@ function numberIn(block: Uint8Array, field: Field): number | undefined {
   return /^[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : undefined;
 }
 
-/** The reason why an archive cannot be read. */
 export class BadArchive extends Error {
   override readonly name = "BadArchive";
 }

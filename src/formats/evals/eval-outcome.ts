@@ -14,7 +14,6 @@ export interface Conclusion {
   readonly warnings: readonly string[];
 }
 
-/** The parts of a report on one evaluation. */
 export interface EvalOutcome {
   readonly entry: EvalEntry;
   /** For a stopped evaluation, the completed part; absent while it has not ended. */

@@ -116,7 +116,6 @@ function taskCase(
   return [`    ${open("testcase", start)}`, ...marked, ...problem, ...noted, "    </testcase>"];
 }
 
-/** A task of the suite that was not run. */
 function skippedCase(suiteId: string, taskId: string, message: string): string {
   const skipped = open("skipped", { message }, true);
   return `    ${open("testcase", { classname: suiteId, name: taskId, time: fixed(0) })}${skipped}</testcase>`;

@@ -65,7 +65,6 @@ function comparisonWarnings({ baseline, compared, leftOut }: Reported): string[]
 
 type Compared = NonNullable<NonNullable<EvalReport["baseline"]>["comparison"]>;
 
-/** The warning for sides with different tasks. */
 function unequalText({ unpaired, pairs, errored }: Compared): string[] {
   const [here, there] = [unpaired.candidate.length, unpaired.baseline.length];
   if (here === 0 && there === 0) return [];

@@ -132,7 +132,6 @@ export function summaryRow({ suggested_fix: _, links: __, metadata: ___, ...show
   return shown;
 }
 
-/** Figures of the rows of a sidecar. */
 export interface Summary {
   /** The number of rows in the file. */
   readonly annotations: number;

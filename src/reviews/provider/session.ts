@@ -8,7 +8,6 @@ const IssuedRemark = Type.Object({
   aspect: Type.String(),
   description: Type.String(),
   recommendation: Type.String(),
-  /** The iterations in which it was made. */
   iterations: Type.Array(Type.Integer()),
   /** Stands for the part of the artifact that it was about when it was last made. */
   part: Type.String(),
@@ -69,11 +68,9 @@ export interface SessionBackend {
    * hold the session for too long, `unknown` when no session has this id.
    */
   withSession<T>(sessionID: string, work: (session: ReviewSession) => Promise<Kept<T>>): Promise<Held<T>>;
-  /** Works on a new session in the same way. */
   withNewSession<T>(work: (session: ReviewSession) => Promise<Kept<T>>): Promise<T>;
   /** A copy under a new id. */
   fork(sessionID: string): Promise<string | undefined>;
-  /** The session that was used last. */
   latest(): Promise<string | undefined>;
   read(sessionID: string): Promise<ReviewSession | undefined>;
 }

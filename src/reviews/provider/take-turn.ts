@@ -52,14 +52,15 @@ export async function takeTurn(
   { bytes, session, agent = DEFAULT_AGENT, fork = false }: TurnAsked,
   options: TurnOptions = {},
 ): Promise<TurnTaken> {
-  const asked = reviewers.find((one) => one.agent === agent);
-  const reviewer = asked ?? reviewerNamed(reviewers, DEFAULT_AGENT);
+  const reviewerNamed = (name: string) => reviewers.find((one) => one.agent === name);
+  const asked = reviewerNamed(agent);
+  const reviewer = asked ?? reviewerNamed(DEFAULT_AGENT);
+  assert(reviewer, `no reviewer named ${DEFAULT_AGENT}`);
   const { check = (given: CheckedRequest) => given } = options;
   const checked = check(readRequest(bytes));
   const work = async (present: ReviewSession) => {
-    const { session: next, response } = await answer(present, checked, reviewer, options);
-    const result = { sessionID: present.sessionID, response };
-    return { session: next, result };
+    const { session, response } = await answer(present, checked, reviewer, options);
+    return { session, result: { sessionID: present.sessionID, response } };
   };
   const answered = (result: { sessionID: string; response: string }): TurnTaken => ({
     type: "answered",
@@ -73,12 +74,6 @@ export async function takeTurn(
   if (sessionID === undefined) return { type: "unknown" };
   const held = await backend.withSession(sessionID, async (present) => onlyChanged(present, await work(present)));
   return held.ok ? answered(held.result) : { type: held.why };
-}
-
-function reviewerNamed(reviewers: readonly Reviewer[], agent: string): Reviewer {
-  const found = reviewers.find((one) => one.agent === agent);
-  assert(found, `no reviewer named ${agent}`);
-  return found;
 }
 
 function onlyChanged<T>(before: ReviewSession, { session, result }: Kept<T>): Kept<T> {
@@ -115,14 +110,9 @@ async function answer(
 
 function failed(session: ReviewSession, turn: Turn, message: string): Answered {
   const { request, decisions, acknowledged, warnings } = turn;
-  const response = errorResponse({
-    iteration: request.iteration,
-    code: "INTERNAL_ERROR",
-    message,
-    ...defined({ acknowledged }),
-    warnings,
-  });
-  return { session: withDecisions(session, decisions), response };
+  const { iteration } = request;
+  const error = { iteration, code: "INTERNAL_ERROR", message, ...defined({ acknowledged }), warnings } as const;
+  return { session: withDecisions(session, decisions), response: errorResponse(error) };
 }
 
 /** Undefined on a timeout; the reviewer is then signalled to stop, and not waited for. */

@@ -12,7 +12,6 @@ export interface RecordedOutcome {
   readonly duration_ms: number;
 }
 
-/** The artifact of a turn. */
 export interface SentArtifact {
   readonly digest: string;
   readonly added: number;
@@ -33,7 +32,6 @@ export function afterAttempt(
   };
 }
 
-/** A success answer moves the conversation on. */
 export function afterAnswer(
   conversation: Conversation,
   request: ReviewRequest,
@@ -64,12 +62,8 @@ function withRemarks(
   const all = new Map(known.map((remark) => [remark.id, remark]));
   for (const { id, aspect } of made) {
     const earlier = all.get(id);
-    const shown = aspect ?? earlier?.aspect;
-    all.set(id, {
-      id,
-      ...defined({ aspect: shown }),
-      iterations: [...(earlier?.iterations ?? []), iteration],
-    });
+    const iterations = [...(earlier?.iterations ?? []), iteration];
+    all.set(id, { id, ...defined({ aspect: aspect ?? earlier?.aspect }), iterations });
   }
   return [...all.values()];
 }

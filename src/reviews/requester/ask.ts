@@ -26,7 +26,6 @@ export interface Asking {
   readonly forked?: boolean;
 }
 
-/** The result of one request. */
 export interface Asked {
   readonly conversation: Conversation;
   /** The last attempt; absent when nothing was sent. */
@@ -87,12 +86,8 @@ async function send(
   const attempt = await takeTurn({ request, session }, settings, log);
   if (attempt.outcome === "response_success") {
     const lost = forgottenBy(conversation, attempt.response?.acknowledged);
-    return {
-      conversation: log.conversation,
-      attempt,
-      resumed: false,
-      warnings: lost.length === 0 ? [] : ["provider_forgot"],
-    };
+    const warnings = lost.length === 0 ? [] : ["provider_forgot"];
+    return { conversation: log.conversation, attempt, resumed: false, warnings };
   }
   if (attempt.outcome === "session_not_found" && session !== undefined && on_lost_session === "restart") {
     return startOver(log.conversation, request, files, asking);
@@ -110,7 +105,7 @@ async function startOver(
   files: ConversationFiles,
   asking: Asking,
 ): Promise<Asked> {
-  const undelivered = { ...nextRequest(conversation, artifact as ArtifactVersion) };
+  const undelivered = nextRequest(conversation, artifact as ArtifactVersion);
   const bytes = await files.addDecisions(conversation.decisions_bytes, decisionLines(conversation, undelivered));
   const fresh: Conversation = {
     ...conversation,
@@ -138,10 +133,8 @@ function sessionFor({ session_id, review }: Conversation, { iteration }: ReviewR
   if (iteration === 1) return undefined;
   if (session_id !== null && isUsableSession(session_id)) return session_id;
   const named = session_id === null ? "named no session" : "named a session that cannot be passed on";
-  throw new AppError("review_request_refused", {
-    review,
-    problem: `the provider ${named}, so the review cannot go on`,
-  });
+  const problem = `the provider ${named}, so the review cannot go on`;
+  throw new AppError("review_request_refused", { review, problem });
 }
 
 interface Compared extends SentArtifact {

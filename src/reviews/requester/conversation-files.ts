@@ -33,10 +33,7 @@ export class ConversationFiles {
 
   async load(): Promise<Conversation> {
     const path = join(this.folder, "state.json");
-    const text = await readFile(path, "utf8").catch((error: Error) => {
-      throw unreadable(path, error.message);
-    });
-    const read = readConversation(text);
+    const read = readConversation(await readFile(path, "utf8").catch(failing(path)));
     if (read.ok) return read.conversation;
     throw unreadable(path, read.problem);
   }

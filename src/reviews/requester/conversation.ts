@@ -46,9 +46,7 @@ export const Conversation = Type.Object({
   remarks: Type.Array(
     Type.Object({ id: Type.String(), aspect: Type.Optional(Type.String()), iterations: Type.Array(Count) }),
   ),
-  /** The latest decision on each remark. */
   decisions: Type.Record(Type.String(), LatestDecision),
-  /** The artifact of each answered turn. */
   artifacts: Type.Array(
     Type.Object({ iteration: Count, artifact_ref: Type.String(), digest: Type.String(), added: Count, removed: Count }),
   ),

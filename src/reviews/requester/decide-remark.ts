@@ -18,12 +18,7 @@ export function decideRemark(conversation: Conversation, decision: Decision, at:
   }
   const bare = bareDecision(decision);
   if (bare !== undefined) refuse(bare);
-  const taken = {
-    status,
-    ...defined({ reason_code, explanation }),
-    iteration,
-    at,
-  };
+  const taken = { status, ...defined({ reason_code, explanation }), iteration, at };
   // Entries and not a spread, so that a remark may be called whatever its provider likes.
   const others = Object.entries(decisions).filter(([other]) => other !== id);
   return { ...conversation, decisions: Object.fromEntries([...others, [id, taken]]) };

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Program } from "../../engine/programs/started-program.ts";
 import { parsedJson } from "../../formats/json/check-json.ts";
 import {
   checkRequest,
@@ -58,11 +59,7 @@ export async function loop(
 }
 
 /** A program that acts on an answer: it gets the answer on standard input and writes the new artifact to standard output. */
-export interface FeedbackProgram {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly directory: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+export interface FeedbackProgram extends Program {
   readonly limits: Limits;
   readonly signal: AbortSignal;
 }
@@ -108,12 +105,8 @@ export function readReaction(text: string, mediaType: string, program: string): 
   const named = typeof given === "string" ? { content: given } : given;
   const artifact = named === undefined ? { media_type: mediaType, content: "" } : withType(named, mediaType);
   const items = own(value, "decisions");
-  const checked = checkRequest({
-    protocol_version: PROTOCOL_VERSION,
-    iteration: 2,
-    artifact,
-    applied_feedback: { items },
-  });
+  const request = { protocol_version: PROTOCOL_VERSION, iteration: 2, artifact, applied_feedback: { items } };
+  const checked = checkRequest(request);
   if (!checked.ok) throw useless(program, checked.message.replace("applied_feedback.items", "decisions"));
   const { media_type, content, artifact_ref } = checked.request.artifact;
   const decisions = checked.request.applied_feedback?.items ?? [];

@@ -19,26 +19,19 @@ export interface CommandLine {
 
 export const REAL_COMMAND = "opencode";
 
-export interface ChosenCommand {
-  readonly program?: string | undefined;
-  readonly args: readonly string[];
-  readonly agent?: string | undefined;
-  readonly takes_directory?: boolean;
-}
-
 /** The command line; the real command by default. Other programs get only arguments that they are sure to support. */
-export function commandLine({
-  program = REAL_COMMAND,
-  args,
-  agent = DEFAULT_AGENT,
-  takes_directory,
-}: ChosenCommand): CommandLine {
+export function commandLine(
+  chosen: {
+    readonly [K in keyof CommandLine]?: CommandLine[K] | undefined;
+  },
+): CommandLine {
+  const { program = REAL_COMMAND, args = [], agent = DEFAULT_AGENT, takes_directory = false } = chosen;
   const isReal = basename(program).replace(/\.(exe|cmd)$/, "") === REAL_COMMAND;
   return {
     program,
     args: isReal && args.length === 0 ? ["run"] : args,
     agent,
-    takes_directory: takes_directory === true || isReal,
+    takes_directory: takes_directory || isReal,
   };
 }
 
@@ -84,7 +77,6 @@ export interface CommandSettings {
   readonly limits: Limits;
 }
 
-/** A provider that is a program. */
 export function commandCarrier({ command, directory, title, environment, limits }: CommandSettings): Carrier {
   return {
     send: (sending) =>

@@ -5,7 +5,6 @@ import type { ReviewRequest } from "../../formats/reviews/request.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { Carrier } from "./carrier.ts";
 
-/** One attempt of a turn and its outcome. */
 export interface Attempt extends TurnOutcome {
   /** From 1 on, within the turn. */
   readonly attempt: number;
@@ -27,7 +26,6 @@ export interface TurnSettings {
   readonly requireCleanExit?: boolean;
 }
 
-/** The record of attempts. */
 export interface AttemptLog {
   /** Called before anything is sent. Resolves with the path for the stream. */
   begin(request: ReviewRequest): Promise<string>;

@@ -1,15 +1,16 @@
+import type { Program } from "../../engine/programs/started-program.ts";
 import type { Reviewer } from "../reviewer.ts";
 import { builtinReviewer } from "./builtin/builtin-reviewer.ts";
 import { isReviewedType } from "./builtin/rule.ts";
 import type { ChatModelOf, ReviewerModel } from "./chat-model.ts";
-import { commandReviewer, type ReviewerCommand } from "./command-reviewer.ts";
+import { commandReviewer } from "./command-reviewer.ts";
 import { modelReviewer } from "./model-reviewer.ts";
 
 /** A reviewer by name. Plain data, so that it can be passed to a thread. */
 export type ReviewerBinding = { readonly agent: string } & (
   | { readonly type: "builtin" }
   | { readonly type: "model"; readonly model: ReviewerModel }
-  | { readonly type: "command"; readonly command: ReviewerCommand }
+  | { readonly type: "command"; readonly command: Program }
 );
 
 /** All reviewers accept the same kinds of artifact. */

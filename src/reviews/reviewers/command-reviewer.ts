@@ -1,4 +1,5 @@
 import { lastWords, type ProgramEnd, runProgram } from "../../engine/programs/run-program.ts";
+import type { Program } from "../../engine/programs/started-program.ts";
 import type { ReviewRequest } from "../../formats/reviews/request.ts";
 import { REMARK_ID } from "../../formats/reviews/response.ts";
 import { scrubber } from "../../formats/secrets/scrub.ts";
@@ -9,14 +10,7 @@ import { parse, type Static, Type } from "../../protocol/schema.ts";
 import type { Review, ReviewRemark } from "../provider/finish-turn.ts";
 import { DEFAULT_AGENT, type ReviewAsked, type Reviewer } from "../reviewer.ts";
 
-export interface ReviewerCommand {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly directory: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
-export interface CommandReviewerOptions extends ReviewerCommand {
+export interface CommandReviewerOptions extends Program {
   readonly agent?: string;
   readonly reviews: (mediaType: string) => boolean;
   readonly limits?: typeof LIMITS;
@@ -57,7 +51,7 @@ function inputFor({ request, session }: ReviewAsked): string {
 
 const SCRUBBER = scrubber();
 
-type Command = Pick<CommandReviewerOptions, keyof ReviewerCommand | "limits">;
+type Command = Pick<CommandReviewerOptions, keyof Program | "limits">;
 
 async function outputOf({ limits = LIMITS, ...command }: Command, input: string, signal: AbortSignal): Promise<string> {
   const call = { ...command, input, limits, signal, mayLeaveServices: true };
@@ -114,7 +108,6 @@ export type CommandAnswer =
   | { readonly ok: true; readonly review: Review }
   | { readonly ok: false; readonly problem: string };
 
-/** Reads the output of a reviewing program. */
 export function readCommandAnswer(text: string): CommandAnswer {
   try {
     const {

@@ -11,7 +11,6 @@ import type { ChatAnswer } from "./chat-model.ts";
 const words = Type.String({ minLength: 1, maxLength: 8000 });
 const aspect = Type.String({ minLength: 1, maxLength: 200 });
 
-/** The schema of a model's answer. */
 export const MODEL_ANSWER = Type.Object({
   confidence: Type.Object({ level: Type.Enum(CONFIDENCE_LEVELS), justification: words }),
   positive_points: Type.Array(Type.Object({ aspect, justification: words }), { maxItems: 50 }),

@@ -26,7 +26,6 @@ export interface StoreBackendSettings {
  */
 export const STORE_BACKEND_DEFAULTS: StoreBackendSettings = { leaseMs: 10_000, busyMs: 5000, pollMs: 100 };
 
-/** The functions of a store that sessions need. */
 export type ReviewStore = Pick<
   Store,
   "readReview" | "latestReview" | "reviewRounds" | "claimReview" | "renewReview" | "releaseReview" | "commit"
@@ -36,7 +35,6 @@ export interface StoreBackendOf {
   readonly host: Pick<Host, "nowMs" | "newId" | "scrubber"> & { readonly store: ReviewStore };
   /** The owner of the sessions, who makes this request. */
   readonly caller: Caller;
-  /** The reviewer of this turn. */
   readonly agent: string;
 }
 

@@ -26,7 +26,6 @@ export type FromTurnThread =
       readonly method: keyof ReviewStore;
       readonly args: readonly unknown[];
     }
-  /** Why the review of a turn failed. */
   | { readonly type: "failure"; readonly id: number; readonly error: ErrorMessage }
   | { readonly type: "taken"; readonly id: number; readonly answer: Answer<TurnTaken> };
 
@@ -62,10 +61,8 @@ function errorOf({ message, code, details = {} }: ErrorMessage): Error {
 }
 
 export interface TurnsApartOptions extends TurnThreadData {
-  /** The script of the thread. */
   readonly script: URL;
   readonly store: ReviewStore;
-  /** Secrets known to this process. */
   readonly secrets: () => readonly string[];
   /** When aborted, turns that are under way are given up. */
   readonly signal: AbortSignal;

@@ -66,7 +66,6 @@ async function isDirectory(path: string): Promise<boolean> {
   }
 }
 
-/** The errors of files that were skipped. */
 type Skipped = readonly FileError[];
 
 /** Loads one file after the other. Throws for the first that does not load or, with `skipBroken`, prints and returns the errors. */
@@ -88,7 +87,6 @@ export async function loadEach(
   return skipped;
 }
 
-/** Skipped files in the JSON of a result. */
 export function skippedJson(skipped: Skipped) {
   return skipped.map(({ code, path, place }) => ({ code, path, ...place }));
 }

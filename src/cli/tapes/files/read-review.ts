@@ -25,7 +25,6 @@ interface ReviewFiles {
   readonly sidecar: string;
 }
 
-/** Reports that the annotations have problems. */
 export function reportProblems(problems: number, io: Pick<Io, "err">): void {
   if (problems === 0) return;
   io.err(

@@ -105,7 +105,7 @@ function* objectionsToReplacing({ row, newest }: EarlierRow, draft: RowDraft): G
   }
 }
 
-/** The objection to somebody who asked for the row. */
+/** The objection as a text for the author of the row. */
 export function explainObjection(
   objection: Extract<Objection, { code: "already_superseded" | "status_step_unusual" }>,
 ): string {

@@ -103,7 +103,6 @@ function* problemsOfSpan(
   }
 }
 
-/** An explanation of each problem code. */
 export const PROBLEM_SUMMARIES: Readonly<Record<ProblemCode, string>> = {
   duplicate_id: "An id is used by more than one annotation.",
   unknown_event_id: "An annotation is about an event that is not in the tape.",

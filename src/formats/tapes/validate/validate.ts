@@ -15,7 +15,6 @@ import {
 } from "./problems.ts";
 import { SkimmedRow, skimRow } from "./skim-row.ts";
 
-/** The result of validating a sidecar against a tape. */
 export interface Verdict {
   /** How many rows. */
   readonly checked: number;

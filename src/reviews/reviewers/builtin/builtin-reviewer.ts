@@ -3,7 +3,6 @@ import type { RemarkLimits } from "./review-by-rules.ts";
 import { isReviewedType } from "./rule.ts";
 
 export interface BuiltinReviewerOptions {
-  /** Accepted media types. */
   readonly reviews?: (mediaType: string) => boolean;
   readonly limits?: RemarkLimits;
 }

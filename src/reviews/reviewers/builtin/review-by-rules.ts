@@ -88,7 +88,6 @@ export interface RemarkLimits {
   readonly total: number;
 }
 
-/** The limits of remarks for a reader. */
 const REMARK_LIMITS: RemarkLimits = { perRule: 25, total: 100 };
 
 /** The count of matches of one rule stops here. */

@@ -1,6 +1,5 @@
 import type { Document, Line } from "./document.ts";
 
-/** The kinds of document. */
 const KINDS = ["prose", "markdown", "code", "data", "json"] as const;
 export type Kind = (typeof KINDS)[number];
 
