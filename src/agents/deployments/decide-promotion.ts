@@ -101,12 +101,8 @@ function placed(
   const marked = settled(entered, version, { ...deployed, replacedOn });
   const next = putOn(marked, channel, version, deployed.canaryPercent === undefined);
   requireRest(next, channel, version);
-  return promoted(next, request, grounds, {
-    from: stateOf(now, version),
-    to: "active",
-    channel,
-    ...defined({ prior }),
-  });
+  const from = stateOf(now, version);
+  return promoted(next, request, grounds, { from, to: "active", channel, ...defined({ prior }) });
 }
 
 interface Path {
@@ -128,13 +124,7 @@ function promoted(
     toState: to,
     ...defined({ fromVersion: prior, channel, canaryPercent, evalRunId, approvalGateId }),
   };
-  return {
-    next,
-    events: [{ type: "deployment.promoted", payload }],
-    from,
-    to,
-    ...defined({ other: prior }),
-  };
+  return { next, events: [{ type: "deployment.promoted", payload }], from, to, ...defined({ other: prior }) };
 }
 
 /** The evidence of the last promotion is not kept for this one. */

@@ -40,11 +40,8 @@ const rollback: Decide = (now, request, grounds) => {
   const { agentId } = now;
   const label = reason !== undefined && LABEL.test(reason) ? { reason } : {};
   const { canaryPercent: _, ...left } = before;
-  const gone = settled(now, version, {
-    ...regrounded(left, grounds),
-    state: "rolled-back",
-    rollbackPointer: first,
-  });
+  const ended = { ...regrounded(left, grounds), state: "rolled-back", rollbackPointer: first } as const;
+  const gone = settled(now, version, ended);
   const restored = broughtBack(gone, version, targets);
   return {
     next: replaceBy(restored, version, back),

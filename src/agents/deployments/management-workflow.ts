@@ -68,20 +68,15 @@ function definitionOf(asked: GateAsked | undefined): WorkflowDefinition {
     edges:
       asked === undefined
         ? []
-        : [
-            {
-              id: "granted",
-              sourceNodeId: asked.gateId,
-              targetNodeId: APPLY,
-              condition: { type: "equals", left: "output.decision", right: "granted" },
-            },
-          ],
+        : [{ id: "granted", sourceNodeId: asked.gateId, targetNodeId: APPLY, condition: GRANTED }],
     triggers: [],
     variables: [],
     metadata: {},
     settings: {},
   };
 }
+
+const GRANTED = { type: "equals", left: "output.decision", right: "granted" } as const;
 
 function gateNode({ gateId, gate, title, artifactId, artifactData }: GateAsked): WorkflowNode {
   const { applyWithinSec: _, override, forbidSelfApproval = true, timeoutSec = WEEK_SEC, ...rules } = gate;

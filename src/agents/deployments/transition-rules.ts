@@ -91,8 +91,5 @@ export function settled(now: Deployments, version: string, deployed: Deployed): 
 /** Keeps the content and the evaluation of a version that stays deployed. The gate belonged to another transition. */
 export function regrounded(before: Deployed, { evalRunId, approvalGateId }: Grounds): Deployed {
   const { approvalGateId: _, ...kept } = before;
-  return {
-    ...kept,
-    ...defined({ evalRunId, approvalGateId }),
-  };
+  return { ...kept, ...defined({ evalRunId, approvalGateId }) };
 }

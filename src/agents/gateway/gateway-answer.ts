@@ -60,10 +60,7 @@ export function refusal(status: number, code: string, message: string): GatewayA
 }
 
 function listed({ tools }: ToolOffer) {
-  return tools.map(({ name, description, inputSchema }) => ({
-    name,
-    ...defined({ description, inputSchema }),
-  }));
+  return tools.map(({ name, description, inputSchema }) => ({ name, ...defined({ description, inputSchema }) }));
 }
 
 function readJson(text: string): { readonly value: unknown } | { readonly problem: string } {

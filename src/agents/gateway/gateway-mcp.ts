@@ -27,11 +27,7 @@ export async function answerMcp(offer: ToolOffer, message: unknown, request: Gat
 }
 
 function describedTool({ name, description, inputSchema }: ToolOffer["tools"][number]) {
-  return {
-    name,
-    ...defined({ description }),
-    inputSchema: { ...inputSchema, type: "object" as const },
-  };
+  return { name, ...defined({ description }), inputSchema: { ...inputSchema, type: "object" as const } };
 }
 
 function resultOf(result: Awaited<ReturnType<ToolOffer["call"]>>): CallToolResult {

@@ -1,6 +1,6 @@
 import type { AuditAnomaly } from "../../protocol/audit/audit.ts";
-import { AppError, unusableInput } from "../../protocol/errors.ts";
-import { type Client, connect } from "../client/client.ts";
+import { unusableInput } from "../../protocol/errors.ts";
+import { type Client, connect, unlessRefused } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
@@ -41,9 +41,10 @@ export async function auditVerify({ flags, json, config, io }: Call<typeof AUDIT
   }
   const verdict =
     flags.file === undefined
-      ? await verifyLive(connect(config), flags, io).catch(nothingToVerify)
+      ? await unlessRefused("not_found", verifyLive(connect(config), flags, io))
       : await (await import("./export.ts")).verifyExport(flags.file, flags.publicKey);
   if (verdict === undefined) {
+    // A host without the routes: its capability is off.
     const message = "this host does not serve its audit chain (auditLogIntegrity is off), so it cannot be verified.";
     io.err(errorLine({ error: "capability_not_provided", message, details: {} }, json));
     return EXIT.noVerdict;
@@ -66,11 +67,6 @@ async function verifyLive(
   if (against === undefined) return verdict;
   const { compareExport } = await import("./export.ts");
   return { ...verdict, against: await compareExport(client, against, publicKey) };
-}
-
-/** Undefined for a host without the routes: its capability is off. */
-function nothingToVerify(error: unknown): undefined {
-  if (!(error instanceof AppError) || error.code !== "not_found") throw error;
 }
 
 /** Entries that the server checks per request, so that a long chain does not reach a time limit. */
@@ -169,7 +165,8 @@ export type AuditPage = Awaited<ReturnType<typeof readAuditPage>>;
  */
 export async function findAuditHead(client: Client): Promise<number> {
   const reaches = async (seq: number) => {
-    const page = await readAuditPage(client, seq, 1).catch(unreadable);
+    // An entry that was put there by hand may be none that the server can read; verification says so.
+    const page = await unlessRefused("internal_error", readAuditPage(client, seq, 1));
     return page === undefined || page.entries.length > 0;
   };
   let none = 1;
@@ -181,9 +178,4 @@ export async function findAuditHead(client: Client): Promise<number> {
     else none = middle;
   }
   return some;
-}
-
-/** An entry that was put there by hand may be none that the server can read; verification says so. */
-function unreadable(error: unknown): undefined {
-  if (!(error instanceof AppError) || error.code !== "internal_error") throw error;
 }

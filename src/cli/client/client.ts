@@ -90,6 +90,16 @@ function reasonOf(thrown: ConnectionError): string {
   return cause instanceof Error && cause.message !== "" ? cause.message : error.message;
 }
 
+/** The answer to a request; undefined where it is refused with this code. */
+export async function unlessRefused<T>(code: ErrorCode, asked: PromiseLike<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof AppError && error.code === code) return undefined;
+    throw error;
+  }
+}
+
 const PAGE_MAX = 200;
 
 /**

@@ -14,10 +14,9 @@ import {
 } from "../../formats/tapes/tape.ts";
 import { byteLines } from "../../formats/text/byte-chunks.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { TapeDetails } from "../../protocol/tapes/api.ts";
 import { chunksOf } from "../../sdk/call.ts";
 import type { ClientResponse } from "../../sdk/response.ts";
-import { type Client, connect } from "../client/client.ts";
+import { type Client, connect, unlessRefused } from "../client/client.ts";
 import { refuseExisting, writeOutput } from "../files/write-file.ts";
 import { formatCount } from "../output/amount.ts";
 import { printable } from "../output/printable.ts";
@@ -62,7 +61,8 @@ interface FetchedTape {
 
 /** Writes the tape of a run to `path`, and its bodies next to it. The caller hides the files until all are complete. */
 async function fetchTape(client: Client, url: string, runId: string, path: string): Promise<FetchedTape> {
-  const details = await detailsOf(client, runId);
+  // Undefined for a run that was not imported from a tape.
+  const details = await unlessRefused("not_found", client.tapes.get(runId));
   const lines = new TapeLines(path, details === undefined, await TapeDigest.start());
   await writeOutput(path, lines.through(bytesOf(await client.tapes.export(runId).asResponse(), url)));
   const { records } = lines;
@@ -75,23 +75,9 @@ async function fetchTape(client: Client, url: string, runId: string, path: strin
 
 /** Writes the annotations of a run as the sidecar of its tape; false where the server keeps no annotations. */
 async function fetchSidecar(client: Client, runId: string, path: string): Promise<boolean> {
-  try {
-    await writeOutput(sidecarOf(path), [await client.tapes.pullSidecar(runId)]);
-    return true;
-  } catch (error) {
-    if (error instanceof AppError && error.code === "capability_not_provided") return false;
-    throw error;
-  }
-}
-
-/** Undefined for a run that was not imported from a tape. */
-async function detailsOf(client: Client, runId: string): Promise<TapeDetails | undefined> {
-  try {
-    return await client.tapes.get(runId);
-  } catch (error) {
-    if (error instanceof AppError && error.code === "not_found") return undefined;
-    throw error;
-  }
+  const sidecar = await unlessRefused("capability_not_provided", client.tapes.pullSidecar(runId));
+  if (sidecar !== undefined) await writeOutput(sidecarOf(path), [sidecar]);
+  return sidecar !== undefined;
 }
 
 /** Passes on the lines of a tape, and collects or writes the bodies that they refer to. */

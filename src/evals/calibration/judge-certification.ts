@@ -82,24 +82,15 @@ export interface RecordedJudge {
 
 export function recordedJudge({ identity }: Pick<Judge, "identity">): RecordedJudge {
   const { model, promptHash, fingerprint } = identity;
-  return {
-    model,
-    promptSha256: promptHash,
-    modelSha256: hashOfModel(identity),
-    versioned: fingerprint !== undefined,
-  };
+  const versioned = fingerprint !== undefined;
+  return { model, promptSha256: promptHash, modelSha256: hashOfModel(identity), versioned };
 }
 
 export function certifiedJudge(
   { model, promptHash, fingerprint }: JudgeIdentity,
   suite: AgentEvalSuite,
 ): CertifiedJudge {
-  return {
-    promptSha256: promptHash,
-    model,
-    ...defined({ fingerprint }),
-    rubric: rubricsOf(suite),
-  };
+  return { promptSha256: promptHash, model, ...defined({ fingerprint }), rubric: rubricsOf(suite) };
 }
 
 export function hashesOf(judge: RecordedJudge, suite: AgentEvalSuite) {

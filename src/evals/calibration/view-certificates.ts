@@ -1,5 +1,5 @@
 import type { Host } from "../../engine/host.ts";
-import { AppError, validationError } from "../../protocol/errors.ts";
+import { validationError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type {
   CertificateListQuery,
@@ -10,7 +10,7 @@ import type {
 import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { EvalServices } from "../run/eval-run.ts";
-import { readSuite } from "../suite/suite-store.ts";
+import { suiteIfThere } from "../suite/suite-store.ts";
 import { allCertificates, readCertificate } from "./certificate.ts";
 import { hashesOf, problemsOf, recordedJudge, UNVERSIONED } from "./judge-certification.ts";
 
@@ -53,12 +53,7 @@ export async function getCertificate(
 
 /** The highest version: what would be evaluated with today. */
 async function suiteNow({ store }: Needs, { tenant }: Visibility, suiteId: string) {
-  try {
-    return (await readSuite({ store }, tenant, suiteId)).suite;
-  } catch (error) {
-    if (error instanceof AppError && error.code === "not_found") return undefined;
-    throw error;
-  }
+  return (await suiteIfThere({ store }, tenant, suiteId))?.suite;
 }
 
 function viewOf(

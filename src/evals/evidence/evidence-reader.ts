@@ -15,7 +15,7 @@ import type { Doubted } from "../override/fold-overrides.ts";
 import { EVAL_PLAN, type EvalPlan, evalPlanOf } from "../run/eval-plan.ts";
 import { readOutcomes } from "../run/task-result.ts";
 import { parseSuiteRef, plannedRef } from "../suite/suite-ref.ts";
-import { readSuite } from "../suite/suite-store.ts";
+import { suiteIfThere } from "../suite/suite-store.ts";
 import { aboutConduct, aboutModes, aboutSurroundings } from "./conduct-conditions.ts";
 import { aboutTasks, checkCoverage, condition } from "./coverage.ts";
 
@@ -55,12 +55,10 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
       if (parseSuiteRef(ref).version === undefined) {
         throw validationError(`"${ref}" names no version; evidence is of one, as in id@1.0.0`);
       }
-      const { info, suite } = await readSuite(host, tenant, ref).catch((error: unknown) => {
-        if (!(error instanceof AppError && error.code === "not_found")) throw error;
-        throw validationError(`there is no suite ${ref} here`);
-      });
-      checkCoverage(suite, coverage);
-      return info.sha256;
+      const found = await suiteIfThere(host, tenant, ref);
+      if (found === undefined) throw validationError(`there is no suite ${ref} here`);
+      checkCoverage(found.suite, coverage);
+      return found.info.sha256;
     },
     async read(asked) {
       const { evalRunId, required, visible } = asked;
@@ -143,13 +141,8 @@ function aboutSuite({ plan, suite, required }: Found): Condition[] {
 }
 
 async function suiteOf(host: Pick<Host, "store">, { tenant }: Visibility, plan: EvalPlan) {
-  try {
-    const { suite, info } = await readSuite(host, tenant, plannedRef(plan));
-    return info.sha256 === plan.suiteSha256 ? suite : undefined;
-  } catch (error) {
-    if (error instanceof AppError && error.code === "not_found") return undefined;
-    throw error;
-  }
+  const found = await suiteIfThere(host, tenant, plannedRef(plan));
+  return found?.info.sha256 === plan.suiteSha256 ? found.suite : undefined;
 }
 
 function aboutAge({ required, run }: Found, nowMs: number): Condition[] {

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { AgentAnswer, Binding, Usage } from "../../agents/binding.ts";
 import type { ToolSurface } from "../../agents/tool-surface.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import { type JudgeFailureCode, type JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
 import { firstProblem, matches } from "../../protocol/schema.ts";
 import type { Judge, JudgeAnswer, JudgeFailure, JudgeIdentity, JudgeQuestion } from "./judge.ts";
-import { hashOfPrompt, INTERFACE, JUDGE_SYSTEM_PROMPT, judgeMessage, MODEL_PROMPT } from "./judge-prompt.ts";
+import { INTERFACE, JUDGE_SYSTEM_PROMPT, judgeMessage, MODEL_PROMPT } from "./judge-prompt.ts";
 
 export interface JudgeSettings {
   /** The number of attempts before invalid answers count as no verdict. */
@@ -23,17 +24,13 @@ export function agentJudge(binding: Binding, settings: JudgeSettings = JUDGE_DEF
   return { identity: identityOf(binding), judge: (question, signal) => judge(binding, settings, question, signal) };
 }
 
-/** The texts that the verdicts of a judge depend on. */
-function promptOf({ kind }: Pick<Binding, "kind">): string {
-  return kind === "model" ? MODEL_PROMPT : INTERFACE;
-}
-
 function identityOf(binding: Binding): JudgeIdentity {
   const { kind, provider = kind, model = kind, fingerprint } = binding;
   return {
     agentId: AGENT_ID,
     model: provider === model ? model : `${provider}/${model}`,
-    promptHash: hashOfPrompt(promptOf(binding)),
+    // The texts that its verdicts depend on.
+    promptHash: sha256(kind === "model" ? MODEL_PROMPT : INTERFACE),
     ...defined({ fingerprint }),
   };
 }

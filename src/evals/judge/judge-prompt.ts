@@ -67,7 +67,3 @@ export const MODEL_PROMPT = [JUDGE_SYSTEM_PROMPT, judgeMessage(SAMPLE), JSON.str
 
 /** Programs and endpoints get no instructions; the schemas of their input and output are used instead. */
 export const INTERFACE = [JSON.stringify(JudgeInput), JSON.stringify(JudgeOutput)].join("\n");
-
-export function hashOfPrompt(prompt: string): string {
-  return sha256(prompt);
-}

@@ -1,3 +1,4 @@
+import { addTo } from "../../formats/text/collections.ts";
 import type { ActorKind, AnnotationState, Signal } from "../../protocol/judgments/annotation.ts";
 
 /** A judgment about the score of a task. */
@@ -21,11 +22,14 @@ export interface ScoreJudgment {
   readonly imported: boolean;
 }
 
-export interface Override {
+interface Scored {
   readonly judgment: ScoreJudgment;
   readonly score: number;
+}
+
+export interface Override extends Scored {
   /** All scores of the task by people, newest first, in any state. */
-  readonly history: readonly { readonly judgment: ScoreJudgment; readonly score: number }[];
+  readonly history: readonly Scored[];
 }
 
 export interface FoldedOverrides {
@@ -44,7 +48,9 @@ export function foldOverrides(judgments: readonly ScoreJudgment[]): FoldedOverri
   const overrides = new Map<string, Override>();
   const disputes = new Map<string, readonly ScoreJudgment[]>();
   const people = judgments.filter(({ actorKind }) => actorKind === "person");
-  for (const [taskId, judgments] of byTask(people.filter(({ imported }) => !imported))) {
+  const byTask = new Map<string, ScoreJudgment[]>();
+  for (const judgment of people) if (!judgment.imported) addTo(byTask, judgment.taskId, judgment);
+  for (const [taskId, judgments] of byTask) {
     const newestFirst = [...judgments].sort(byAge);
     const history = newestFirst.flatMap((judgment) => {
       const score = scoreIn(judgment.signal);
@@ -70,16 +76,6 @@ function isDispute({ state, signal, closed }: ScoreJudgment): boolean {
   return state === "live" && (signal.kind === "correction" || (signal.kind === "flag" && !closed));
 }
 
-function byTask(judgments: readonly ScoreJudgment[]): Map<string, ScoreJudgment[]> {
-  const tasks = new Map<string, ScoreJudgment[]>();
-  for (const judgment of judgments) {
-    const others = tasks.get(judgment.taskId);
-    if (others) others.push(judgment);
-    else tasks.set(judgment.taskId, [judgment]);
-  }
-  return tasks;
-}
-
 /** Newest first; ids of one moment sort in the order they were made. */
 function byAge(a: ScoreJudgment, b: ScoreJudgment): number {
   return b.atMs - a.atMs || (a.annotationId < b.annotationId ? 1 : -1);
@@ -91,11 +87,6 @@ export interface Doubted {
   readonly interested: readonly string[];
   /** Principals in whose name another one has a key: any of their judgments, and any withdrawal of one, may be the other's. */
   readonly unconfirmed: readonly string[];
-}
-
-interface Scored {
-  readonly judgment: ScoreJudgment;
-  readonly score: number;
 }
 
 /**
@@ -112,10 +103,7 @@ export function judgmentsInDoubt(
   const byTask = new Map<string, Scored[]>();
   for (const judgment of judgments) {
     const score = scoreIn(judgment.signal);
-    if (score === undefined || !counts(judgment)) continue;
-    const others = byTask.get(judgment.taskId);
-    if (others) others.push({ judgment, score });
-    else byTask.set(judgment.taskId, [{ judgment, score }]);
+    if (score !== undefined && counts(judgment)) addTo(byTask, judgment.taskId, { judgment, score });
   }
   const others = judgments.filter(({ signal }) => scoreIn(signal) === undefined);
   const lowest = [...byTask].flatMap(([taskId, judgments]) => lowestOf(judgments, doubted, given.get(taskId) ?? 0));

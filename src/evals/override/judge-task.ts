@@ -29,16 +29,8 @@ export async function judgeTask(host: Host, command: JudgeTask): Promise<Annotat
   const event = scored.find((one) => one.taskId === taskId);
   if (event === undefined) throw new AppError("not_found", { what: "scored task", taskId });
   const { note, supersedes } = request;
-  return annotate(host, {
-    caller,
-    run: identityOf(run),
-    request: {
-      target: { eventId: event.eventId },
-      signal,
-      ...defined({ note, supersedes }),
-    },
-    record,
-  });
+  const annotation = { target: { eventId: event.eventId }, signal, ...defined({ note, supersedes }) };
+  return annotate(host, { caller, run: identityOf(run), request: annotation, record });
 }
 
 function signalOf({ label, rating, correction, flag }: JudgeTaskRequest): Signal {

@@ -165,6 +165,14 @@ export async function readSuite({ store }: Reads, tenant: string, ref: string): 
   });
 }
 
+/** The same; undefined where there is none. */
+export async function suiteIfThere(...asked: Parameters<typeof readSuite>) {
+  return readSuite(...asked).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === "not_found") return undefined;
+    throw error;
+  });
+}
+
 /** The text of a suite, as its author wrote it. Throws `not_found` as above. */
 export async function suiteText({ store }: Reads, tenant: string, ref: string): Promise<string> {
   const info = await recordOf(store, tenant, parseSuiteRef(ref));

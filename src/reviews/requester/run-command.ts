@@ -19,12 +19,10 @@ export interface CommandLine {
 
 export const REAL_COMMAND = "opencode";
 
+type Chosen = { readonly [K in keyof CommandLine]?: CommandLine[K] | undefined };
+
 /** The command line; the real command by default. Other programs get only arguments that they are sure to support. */
-export function commandLine(
-  chosen: {
-    readonly [K in keyof CommandLine]?: CommandLine[K] | undefined;
-  },
-): CommandLine {
+export function commandLine(chosen: Chosen): CommandLine {
   const { program = REAL_COMMAND, args = [], agent = DEFAULT_AGENT, takes_directory = false } = chosen;
   const isReal = basename(program).replace(/\.(exe|cmd)$/, "") === REAL_COMMAND;
   return {
