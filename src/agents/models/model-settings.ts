@@ -32,11 +32,7 @@ export interface ModelSettings extends RetrySettings {
   readonly maxOutputBytes: number;
 }
 
-export const MODEL_DEFAULTS = {
-  ...RETRY_DEFAULTS,
-  timeoutMs: 300_000,
-  maxOutputBytes: 4 * 1024 * 1024,
-} as const;
+export const MODEL_DEFAULTS = { ...RETRY_DEFAULTS, timeoutMs: 300_000, maxOutputBytes: 4 * 1024 * 1024 } as const;
 
 /** Addresses of the providers that have exactly one. */
 export const BASE_URLS: Readonly<Partial<Record<Provider, string>>> = {
@@ -70,7 +66,7 @@ export function wishesOf({ configurable = {} }: Pick<Run, "configurable">): Mode
   const { ai = {}, model: plain, temperature, maxTokens } = configurable as Wished;
   const { provider, credentialRef } = ai;
   const model = ai.model ?? (provider === undefined ? plain : undefined);
-  const choice = { ...defined({ provider, model }) };
+  const choice = defined({ provider, model });
   return {
     ...(Object.keys(choice).length === 0 ? {} : { choice }),
     asked: {

@@ -80,14 +80,8 @@ interface Answer {
 
 function answerOf({ agent, invocationId, invoked }: Asked, result: unknown): Answer {
   const { outcome, confidence, handoff } = invoked;
-  return {
-    result,
-    outcome,
-    agentId: agent.agentId,
-    agentVersion: agent.version,
-    invocationId,
-    ...defined({ confidence, handoff }),
-  };
+  const { agentId, version: agentVersion } = agent;
+  return { result, outcome, agentId, agentVersion, invocationId, ...defined({ confidence, handoff }) };
 }
 
 function completed({ config }: NodeContext, answer: Answer): NodeOutcome {
@@ -123,7 +117,7 @@ function escalate(context: EffectContext, { agent, invoked, threshold }: Asked, 
 }
 
 /** An answer of this visit that was held back; the agent is not asked again for it. */
-function heldAnswer({ node, run }: NodeContext): Interrupt["data"] | undefined {
+export function heldAnswer({ node, run }: NodeContext): Interrupt["data"] | undefined {
   const key = `${node.id}:${visitOf(run, node.id)}`;
   return Object.values(run.interrupts).find((one) => one.nodeId === node.id && one.key === key)?.data;
 }

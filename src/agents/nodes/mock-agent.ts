@@ -1,9 +1,9 @@
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/worker/node-type.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";
-import { visitOf } from "../../protocol/runs/run.ts";
 import { Count, closed, Share, type Static, Type } from "../../protocol/schema.ts";
 import { versionFor } from "../resolve-agent.ts";
+import { heldAnswer } from "./agent-node.ts";
 import { type AgentDesk, type AgentHost, thresholdOf } from "./ask-agent.ts";
 
 const AgentId = Type.String({ minLength: 3, maxLength: 256 });
@@ -82,8 +82,7 @@ export function mockAgent({ newId }: Pick<AgentHost, "newId">, desk: () => Pick<
       const config = context.config as Config;
       const agentId = config.agentId ?? node.agent?.agentId ?? `host:mock-agent:${node.id}`;
       const decided = decisionOf(config);
-      const key = `${node.id}:${visitOf(run, node.id)}`;
-      const held = Object.values(run.interrupts).some((one) => one.nodeId === node.id && one.key === key);
+      const held = heldAnswer(context) !== undefined;
       if (!held) await context.append(scriptedEvents(config, agentId, node.id, newId));
       const ref = config.agentId === undefined ? (node.agent ?? { agentId }) : { agentId };
       const threshold = thresholdOf(run, await versionFor(desk().agents, run.owner, ref));

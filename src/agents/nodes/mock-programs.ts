@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { defined } from "../../protocol/defined.ts";
 import { type MockAnswer, type MockProvider, mockProviderOf } from "../../protocol/runs/mock-provider.ts";
 import type { AgentAnswer, Binding, Usage, Watcher } from "../binding.ts";
-import { failedWith } from "../bindings/answers.ts";
+import { failed, failedWith } from "../bindings/answers.ts";
 import { isProse, jsonIn } from "../models/prompt.ts";
 
 const NODES_MOST = 1000;
@@ -62,10 +62,6 @@ function valueIn(text: string): AgentAnswer {
   }
   const { value: output, recovered } = json;
   return { type: "completed", output, ...defined({ recovered }) };
-}
-
-function failed(code: "agent_not_configured" | "agent_error", message: string, retryable = false) {
-  return { type: "failed", error: { code, message, retryable } } as const;
 }
 
 /** The mock that the run itself configures; undefined where it has none. */

@@ -7,6 +7,7 @@ import { own } from "../../protocol/own.ts";
 import { type MockProvider, mockProviderOf } from "../../protocol/runs/mock-provider.ts";
 import { type Static, type TSchema, Type } from "../../protocol/schema.ts";
 import type { AgentAnswer, AgentTask, Binding, Usage } from "../binding.ts";
+import { failed } from "../bindings/answers.ts";
 import type { CalledAgent } from "../bindings/bindings.ts";
 import { usageEvent } from "../invocation-events.ts";
 import { ClearText, Messages, tokensOf } from "../message-stream.ts";
@@ -95,21 +96,20 @@ export async function ask(
   const { run, node, signal } = context;
   const binding = bindingOf(desk, context);
   const { provider = "unknown", model = "unknown" } = binding ?? {};
-  if (binding === undefined) return { answer: notConfigured(node.id), usage: [], provider, model };
+  const refused = (message: string): PromptResult => {
+    return { answer: failed("agent_not_configured", message), usage: [], provider, model };
+  };
+  if (binding === undefined) {
+    return refused(`No agents file has a model for node ${node.id}; give one for its class in modelClasses.`);
+  }
   const { asked, bringsKey } = wishesOf(run);
-  if (bringsKey && binding.kind === "model") return { answer: noKeys(), usage: [], provider, model };
+  if (bringsKey && binding.kind === "model") return refused(NO_KEYS.message);
   const appender = new EventAppender(context);
   for (const event of await closeLost(host.store, context)) appender.append(event);
   const usage: Usage[] = [];
   const scrubber = scrubberOf(host.scrubber, run);
-  const speaker = {
-    agentId: SPEAKER,
-    nodeId: node.id,
-    runId: run.runId,
-    scrubber,
-    content: true,
-    emit: appender.append,
-  };
+  const place = { nodeId: node.id, runId: run.runId };
+  const speaker = { agentId: SPEAKER, ...place, scrubber, content: true, emit: appender.append };
   const mock = desk.mocks && mockProviderOf(run.configurable);
   const messages = new Messages(speaker, isClean(mock, scrubber) ? new ClearText() : undefined);
   const { systemPrompt = "" } = context.config as PromptConfig;
@@ -177,16 +177,6 @@ function finishOf(answer: AgentAnswer, mock: MockProvider | undefined): string {
 /** The budget of the run overrides that of the node. */
 function budgetOf({ outputBudget: ofRun }: Wish, { outputBudget: ofNode }: Wish): Pick<AgentTask, "outputBudget"> {
   return ofRun === undefined ? {} : { outputBudget: { ...ofRun, times: ofNode?.times ?? 1 } };
-}
-
-function noKeys(): AgentAnswer {
-  const { message } = NO_KEYS;
-  return { type: "failed", error: { code: "agent_not_configured", message, retryable: false } };
-}
-
-function notConfigured(nodeId: string): AgentAnswer {
-  const message = `No agents file has a model for node ${nodeId}; give one for its class in modelClasses.`;
-  return { type: "failed", error: { code: "agent_not_configured", message, retryable: false } };
 }
 
 /** A refusal by a model may quote the prompt, so its text is left out. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { basename, resolve } from "node:path";
 import type { Agents, InstalledAgent } from "../../agents/agents.ts";
 import type { Binding } from "../../agents/binding.ts";
@@ -7,6 +6,7 @@ import { bindingsOf, FIRST_TENANT } from "../../agents/bindings/bindings.ts";
 import { type AgentFunction, functionBinding } from "../../agents/bindings/function.ts";
 import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import { sha256 } from "../../formats/text/sha256.ts";
 import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";
 import type { Environment } from "../settings/config.ts";
@@ -84,9 +84,7 @@ function agentNamed(agentId: string, version: string, content: object): Installe
     systemPrompt: "",
     toolAllowlist: [],
     hasManifest: false,
-    contentHash: createHash("sha256")
-      .update(canonicalJson({ agentId, version, what: content }))
-      .digest("hex"),
+    contentHash: sha256(canonicalJson({ agentId, version, what: content })),
   };
 }
 

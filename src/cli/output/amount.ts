@@ -19,6 +19,11 @@ export function formatBytes(bytes: number): string {
   return unit === 0 ? `${bytes} bytes` : `${amount.toFixed(1)} ${BYTE_UNITS[unit]}`;
 }
 
+/** `12.5 %`. */
+export function formatShare(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
 const SECOND_MS = 1000;
 const TIME_UNITS: readonly (readonly [string, number])[] = [
   ["d", 86_400 * SECOND_MS],

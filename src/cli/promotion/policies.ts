@@ -1,5 +1,6 @@
 import { defined } from "../../protocol/defined.ts";
 import { unusableInput } from "../../protocol/errors.ts";
+import { isObject } from "../../protocol/own.ts";
 import type { PolicyRule, PromotionPolicy } from "../../protocol/promotion/api.ts";
 import { connect } from "../client/client.ts";
 import { type JsonObject, jsonObject, readText, split } from "../files/arguments.ts";
@@ -44,10 +45,6 @@ function withEvidence(text: string, file: string, modes: readonly string[], task
 
 function mapped(object: JsonObject, change: (value: unknown, name: string) => unknown): JsonObject {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export async function policyShow(call: Call): Promise<undefined> {

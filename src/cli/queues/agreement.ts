@@ -1,5 +1,5 @@
 import type { AgreementFigures, QueueAgreement } from "../../protocol/queues/agreement-api.ts";
-import { formatCount } from "../output/amount.ts";
+import { formatCount, formatShare } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import { formatFields, formatTable } from "../output/table.ts";
@@ -30,7 +30,7 @@ function settledText(agreement: QueueAgreement, paint: Paint): string {
   const share =
     disputedShare === null || disputedInterval === null
       ? "none settled yet"
-      : `${percent(disputedShare)} of ${agreed + disputed + adjudicated} (95 %: ${percent(disputedInterval.low)} to ${percent(disputedInterval.high)})`;
+      : `${formatShare(disputedShare)} of ${agreed + disputed + adjudicated} (95 %: ${formatShare(disputedInterval.low)} to ${formatShare(disputedInterval.high)})`;
   const fields = {
     Settled: `${agreed} agreed, ${adjudicated} adjudicated, ${disputed} disputed`,
     "Not agreed": share,
@@ -68,8 +68,4 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function figureText({ value, reason = "" }: { value: number | null; reason?: string }, of: string): string {
   return value === null ? (REASONS[reason] ?? "undefined") : `${value.toFixed(3)} (${of})`;
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }

@@ -11,7 +11,7 @@ import {
   VerdictRows,
 } from "../../formats/tapes/grade.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
-import { formatCount } from "../output/amount.ts";
+import { formatCount, formatShare } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
@@ -79,16 +79,12 @@ function cells(name: string, figures: GradeFigures): string[] {
     name,
     String(correct),
     String(incorrect),
-    rate === null ? "-" : percent(rate),
-    interval === null ? "-" : `${percent(interval.low)} to ${percent(interval.high)}`,
+    rate === null ? "-" : formatShare(rate),
+    interval === null ? "-" : `${formatShare(interval.low)} to ${formatShare(interval.high)}`,
     String(disputed),
     String(muted),
     String(judgments),
   ];
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }
 
 function disputed(disputes: readonly Dispute[]): string[] {

@@ -18,12 +18,13 @@ interface Group {
 export class AnswerFinder {
   /** Texts without a message id are one group. */
   readonly #groups = new Map<string | undefined, Group>();
-  readonly #warnings = new Set<string>();
+  /** Warnings of reading alone, whether or not an answer was found. */
+  readonly warnings = new Set<string>();
+  toolError: ToolError | undefined;
+  /** The usage of all steps so far, also of those without a result. */
+  spent: Spent = { tokens: 0, cost: 0 };
   #continued = false;
-  #toolError: ToolError | undefined;
   #latest: Group | undefined;
-  #tokens = 0;
-  #cost = 0;
 
   take({ type, part = {}, error }: WrapperMessage): void {
     const id = own(part, "messageID");
@@ -32,10 +33,6 @@ export class AnswerFinder {
     else if (type === "step_finish") this.#finish(this.#group(key), part);
     else if (type === "text") this.#text(key, part);
     else if (type === "error") this.#fail(error ?? {});
-  }
-
-  get toolError(): ToolError | undefined {
-    return this.#toolError;
   }
 
   /** Whether a step began and did not end. */
@@ -50,16 +47,6 @@ export class AnswerFinder {
 
   get hasText(): boolean {
     return [...this.#groups.values()].some(({ texts }) => texts.some((text) => text.trim() !== ""));
-  }
-
-  /** Warnings of reading alone, whether or not an answer was found. */
-  get warnings(): ReadonlySet<string> {
-    return this.#warnings;
-  }
-
-  /** The usage of all steps so far, also of those without a result. */
-  get spent(): Spent {
-    return { tokens: this.#tokens, cost: this.#cost };
   }
 
   /**
@@ -96,18 +83,18 @@ export class AnswerFinder {
     group.finished = true;
     group.reason = typeof reason === "string" ? reason : "stop";
     this.#latest = group;
-    this.#tokens += tokensIn(own(part, "tokens"));
-    this.#cost += amount(own(part, "cost"));
+    const { tokens, cost } = this.spent;
+    this.spent = { tokens: tokens + tokensIn(own(part, "tokens")), cost: cost + amount(own(part, "cost")) };
   }
 
   #text(key: string | undefined, part: Members): void {
     if (this.#continued) {
-      this.#warnings.add("text_after_continuation");
+      this.warnings.add("text_after_continuation");
       return;
     }
     if (own(part, "synthetic") === true) {
       this.#continued = true;
-      this.#warnings.add("synthetic_text");
+      this.warnings.add("synthetic_text");
       return;
     }
     const text = own(part, "text");
@@ -115,8 +102,8 @@ export class AnswerFinder {
   }
 
   #fail(error: Members): void {
-    this.#warnings.add("error_message");
-    this.#toolError = toolErrorIn(error);
+    this.warnings.add("error_message");
+    this.toolError = toolErrorIn(error);
   }
 }
 

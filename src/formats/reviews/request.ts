@@ -62,13 +62,8 @@ export interface Warning {
 
 export type CheckedRequest =
   | { readonly ok: true; readonly request: ReviewRequest; readonly warnings: readonly Warning[] }
-  | {
-      readonly ok: false;
-      readonly problem: RequestCheck;
-      readonly message: string;
-      /** Members that an error answer repeats, where they could be read. */
-      readonly iteration?: number;
-    };
+  /** The iteration is repeated by an error answer, where it could be read. */
+  | ({ readonly ok: false; readonly iteration?: number } & Failure);
 
 export const REQUEST_BYTES_MAX = 16 * 1024 * 1024;
 export const REQUEST_DEPTH_MAX = 512;
@@ -131,10 +126,8 @@ function failureIn(request: Members): Failure | undefined {
 function sessionField(members: Members, where: string): Failure | undefined {
   const name = Object.keys(members).find(isSessionLike);
   if (name === undefined) return undefined;
-  return {
-    problem: "session_field",
-    message: `${where} has the field ${shown(name)}; sessions are named outside of it`,
-  };
+  const message = `${where} has the field ${shown(name)}; sessions are named outside of it`;
+  return { problem: "session_field", message };
 }
 
 function artifactFailure(request: Members): Failure | undefined {

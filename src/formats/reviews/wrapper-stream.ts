@@ -27,26 +27,14 @@ const TYPES: ReadonlySet<string> = new Set([
 export class WrapperStream {
   readonly #decoder = new TextDecoder("utf-8");
   readonly #onMessage: (message: WrapperMessage) => void;
-  readonly #warnings = new Set<string>();
+  readonly warnings = new Set<string>();
+  lines = 0;
+  /** Whether the last line broke off; known at the end. */
+  cut = false;
   #parts: string[] = [];
-  #lines = 0;
-  #cut = false;
 
   constructor(onMessage: (message: WrapperMessage) => void) {
     this.#onMessage = onMessage;
-  }
-
-  get lines(): number {
-    return this.#lines;
-  }
-
-  /** Whether the last line broke off; known at the end. */
-  get cut(): boolean {
-    return this.#cut;
-  }
-
-  get warnings(): ReadonlySet<string> {
-    return this.#warnings;
   }
 
   take(bytes: Uint8Array): void {
@@ -58,9 +46,9 @@ export class WrapperStream {
     const last = this.#parts.join("");
     this.#parts = [];
     if (last.trim() === "") return;
-    this.#lines++;
+    this.lines++;
     const message = messageIn(last);
-    if (message === undefined) this.#cut = true;
+    if (message === undefined) this.cut = true;
     else this.#hand(message);
   }
 
@@ -76,16 +64,16 @@ export class WrapperStream {
   }
 
   #line(line: string): void {
-    this.#lines++;
+    this.lines++;
     if (line.trim() === "") return;
     const message = messageIn(line);
-    if (message === undefined) this.#warnings.add("not_a_message");
+    if (message === undefined) this.warnings.add("not_a_message");
     else this.#hand(message);
   }
 
   #hand(message: WrapperMessage): void {
     if (TYPES.has(message.type)) this.#onMessage(message);
-    else this.#warnings.add("unknown_type");
+    else this.warnings.add("unknown_type");
   }
 }
 
