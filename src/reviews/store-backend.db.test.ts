@@ -8,7 +8,6 @@ import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { engineOn } from "../testing/engine.ts";
 import { createDatabase } from "../testing/postgres.ts";
 import { newSession, type ReviewSession } from "./provider/session.ts";
-import { DEFAULT_WAITS_MS } from "./requester/take-turn.ts";
 import { STORE_BACKEND_DEFAULTS, type StoreBackendSettings, storeBackend } from "./server/store-backend.ts";
 
 const CALLER: Caller = {
@@ -158,8 +157,8 @@ describe.each(PLACES)("sessions in the store of %s", (_, open) => {
       return { result: "never heard of" };
     });
     await working.promise;
-    // When the last of three attempts is made, of which two were told to come back.
-    laterMs = 2 * STORE_BACKEND_DEFAULTS.busyMs + DEFAULT_WAITS_MS.reduce((sum, ms) => sum + ms, 0);
+    // When the last of three attempts is made, of which two were told to come back; a requester waits one second, then four.
+    laterMs = 2 * STORE_BACKEND_DEFAULTS.busyMs + 5_000;
     const taken = await homeOf(1).withSession(sessionID, async () => ({ result: "taken over" }));
     expect(taken).toEqual({ ok: true, result: "taken over" });
     done.resolve();

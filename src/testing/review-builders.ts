@@ -1,3 +1,4 @@
+import type { Limits } from "../reviews/requester/carrier.ts";
 import type { ReviewWrite, StoredReview, StoredRound } from "../store/port/reviews.ts";
 import { NOW, newId } from "./builders.ts";
 
@@ -24,3 +25,12 @@ export function roundOf({ sessionId }: StoredReview, n: number, more: Partial<St
 export function writing(session: StoredReview, rounds: readonly StoredRound[] = [], heldBy?: string): ReviewWrite {
   return { type: "round", session, rounds, ...(heldBy === undefined ? {} : { heldBy }) };
 }
+
+/** The limits of a provider as the settings have them by default. */
+export const DEFAULT_LIMITS: Limits = {
+  timeMs: 300_000,
+  bytes: 64 * 1024 * 1024,
+  lines: 20_000,
+  graceMs: 10_000,
+  killMs: 5_000,
+};

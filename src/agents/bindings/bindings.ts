@@ -109,11 +109,6 @@ function modelsFor({ models, modelClasses, bindings }: AgentsFile, tenant: strin
   return new Map([...models].filter(([name]) => !isOfOthers(name)));
 }
 
-export function notConfigured({ agentId, modelClass }: CalledAgent) {
-  const ways = [`a binding for "${agentId}"`, ...(modelClass === undefined ? [] : [`a model for "${modelClass}"`])];
-  return failed("agent_not_configured", `no agents file has ${ways.join(" or ")}`);
-}
-
 function bindingOf(
   entry: ConfiguredBinding,
   file: AgentsFile,

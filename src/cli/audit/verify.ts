@@ -4,6 +4,7 @@ import { type Client, connect, unlessRefused } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
+import { firstLines } from "../output/table.ts";
 import type { Call, FlagValues } from "../program/command.ts";
 import { errorLine } from "../program/error-line.ts";
 import { EXIT } from "../program/exit-codes.ts";
@@ -106,21 +107,18 @@ function describe(verdict: Verdict, { paint }: Io): string[] {
       ...(against ? [containedText(against)] : []),
     ];
   }
-  const more = anomalies.length - SHOWN;
   return [
     `${paint.red("NOT VALID")}  ${what}`,
     ...unsignedLines(verdict),
     ...(checkpointsValid ? [] : ["A checkpoint is missing, or does not cover the entries it was signed for."]),
     ...(against === undefined ? [] : comparisonLines(against)),
-    ...anomalies
-      .slice(0, SHOWN)
-      .map(({ atSeq, expectedPrevHash, actualPrevHash }) =>
-        printable(
-          `Entry ${atSeq} should follow ${expectedPrevHash} and follows ${actualPrevHash || "nothing legible"}.`,
-        ),
-      ),
-    ...(more > 0 ? [`And ${more} more; --json shows all.`] : []),
+    ...firstLines(anomalies.map(anomalyText), SHOWN, (left) => `And ${left} more; --json shows all.`),
   ];
+}
+
+function anomalyText({ atSeq, expectedPrevHash, actualPrevHash }: AuditAnomaly): string {
+  const found = actualPrevHash || "nothing legible";
+  return printable(`Entry ${atSeq} should follow ${expectedPrevHash} and follows ${found}.`);
 }
 
 /** Hashes prove nothing about the author: a holder of the file can compute them. Only a checkpoint's signature does. */

@@ -6,6 +6,7 @@ import type { EvalOverride, JudgeTaskRequest } from "../../protocol/evals/eval-o
 import { textArgument } from "../files/arguments.ts";
 import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
+import { firstLines } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import { withBackend } from "./backend.ts";
 import type { EVAL_OVERRIDE_FLAGS } from "./commands.ts";
@@ -49,13 +50,11 @@ export function overrideLines({ override, passed, aggregateScore, complete }: Ev
   const { tasks, disputed } = override;
   if (tasks.length === 0 && disputed.length === 0) return [];
   const lines = [...tasks.map((task) => taskLine(task, paint)), ...disputed.map((task) => disputeLine(task, paint))];
-  const left = lines.length - TASKS_SHOWN;
   const bars = complete ? change(passed, override.passed) : "";
   const scores = `  score ${figure(aggregateScore)} → ${figure(override.aggregateScore)}${bars}`;
   return [
     paint.bold("What people say"),
-    ...lines.slice(0, TASKS_SHOWN),
-    ...(left > 0 ? [paint.dim(`  … and ${left} more; --json lists them`)] : []),
+    ...firstLines(lines, TASKS_SHOWN, (left) => paint.dim(`  … and ${left} more; --json lists them`)),
     ...(tasks.length === 0 ? [] : [scores]),
   ];
 }

@@ -9,6 +9,7 @@ import { assignments, type JsonObject, jsonObject, jsonValue } from "../files/ar
 import { branchNote } from "../output/describe-gate-event.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
+import { firstLines } from "../output/table.ts";
 import type { Call, FlagValues } from "../program/command.ts";
 import { appErrorLine } from "../program/error-line.ts";
 import { EXIT } from "../program/exit-codes.ts";
@@ -129,14 +130,14 @@ export function gateText(view: InterruptView): string {
   const artifact = edited === undefined ? data["artifactData"] : edited.data;
   const title = titleOf({ kind, data, nodeId });
   const lines = artifact === undefined ? [] : JSON.stringify(artifact, null, 2).split("\n");
-  const more = lines.length > LINES ? [`… ${lines.length - LINES} more lines`] : [];
   const note = branchNote(data);
   const heading = [
     `${title} (revision ${revision}, ${artifactDigest.slice(0, 12)})`,
     ...(note === undefined ? [] : [note]),
     ...(view.hidden === true ? [HIDDEN] : []),
   ];
-  return [...heading, ...lines.slice(0, LINES), ...more].map(printable).join("\n");
+  const shown = firstLines(lines, LINES, (left) => `… ${left} more lines`);
+  return [...heading, ...shown].map(printable).join("\n");
 }
 
 const DECISIONS = ["granted", "rejected"] as const;

@@ -9,7 +9,7 @@ import { instantArgument } from "../files/arguments.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
-import { formatTable } from "../output/table.ts";
+import { firstLines, formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import type { FEEDBACK_SUMMARY_FLAGS } from "./commands.ts";
 
@@ -98,9 +98,8 @@ const LABELS_SHOWN = 20;
 
 function labelsText(labels: Readonly<Record<string, number>>): string {
   const byCount = Object.entries(labels).sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
-  const shown = byCount.slice(0, LABELS_SHOWN).map(([label, n]) => `${printable(label)} ${n}`);
-  const hidden = byCount.length - shown.length;
-  return [...shown, ...(hidden === 0 ? [] : [`and ${hidden} others`])].join(", ");
+  const texts = byCount.map(([label, n]) => `${printable(label)} ${n}`);
+  return firstLines(texts, LABELS_SHOWN, (left) => `and ${left} others`).join(", ");
 }
 
 const HEADINGS = ["FEEDBACK", "RUNS", "JUDGED", "RATING", "ACCURACY", "CORRECTION", "FLAG", "INTERVENTION"];

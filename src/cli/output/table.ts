@@ -14,6 +14,15 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return [paint.dim(line(headings)), ...rows.map(line)].join("\n");
 }
 
+/** The first of some lines, and last how many are left out. */
+export function firstLines(
+  lines: readonly string[],
+  most: number,
+  rest = (left: number) => `and ${left} more`,
+): readonly string[] {
+  return lines.length > most ? [...lines.slice(0, most), rest(lines.length - most)] : lines;
+}
+
 type Fields = Readonly<Record<string, string | undefined>>;
 
 /** The same fields with printable values, for foreign text without colours. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { mediaTypeOfFile } from "../../formats/reviews/media-types.ts";
@@ -103,12 +104,8 @@ export async function readWork(path: string, mediaType: string, ref: string | un
   if (size > REQUEST_BYTES_MAX)
     throw unusableInput(`${path} is larger than a request may be (${REQUEST_BYTES_MAX} bytes)`);
   const bytes = await readFile(path).catch(unreadable(path));
-  let content: string;
-  try {
-    content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw unusableInput(`${path} is not a text in UTF-8`);
-  }
+  if (!isUtf8(bytes)) throw unusableInput(`${path} is not a text in UTF-8`);
+  const content = bytes.toString("utf8");
   return { media_type: mediaType, content, artifact_ref: ref ?? digestOf(content) };
 }
 

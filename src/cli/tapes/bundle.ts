@@ -7,6 +7,7 @@ import { refuseExisting } from "../files/write-file.ts";
 import { formatBytes, formatCount } from "../output/amount.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
+import { firstLines } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { TAPE_BUNDLE_FLAGS, TAPE_UNBUNDLE_FLAGS } from "./compare-commands.ts";
@@ -73,12 +74,10 @@ const MISSING_NAMED = 20;
 /** Lists the bodies that a tape refers to and that are missing. Returns the exit code: an error when they are required. */
 function reportMissing({ missing }: BundleManifest, required: boolean, io: Io): number {
   if (missing.length === 0) return EXIT.fine;
-  const named = missing.slice(0, MISSING_NAMED).map((hash) => `  ${printable(hash)}`);
-  const more = missing.length > MISSING_NAMED ? [`  and ${missing.length - MISSING_NAMED} more`] : [];
   const verb = missing.length === 1 ? "is" : "are";
   io.err(
     `${required ? "error" : "warning"}: ${formatCount(missing.length, "body")} that the tape refers to ${verb} missing:`,
   );
-  for (const line of [...named, ...more]) io.err(line);
+  for (const line of firstLines(missing, MISSING_NAMED)) io.err(`  ${printable(line)}`);
   return required ? EXIT.invalid : EXIT.fine;
 }

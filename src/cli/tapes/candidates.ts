@@ -19,6 +19,7 @@ import { formatCount } from "../output/amount.ts";
 import { authorText, labelled } from "../output/describe-record.ts";
 import type { Io, Paint } from "../output/io.ts";
 import { printable, shorten } from "../output/printable.ts";
+import { firstLines } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { TAPE_CANDIDATES_FLAGS } from "./compare-commands.ts";
@@ -114,12 +115,9 @@ function anchorText({ path, anchor }: Candidate["anchors"][number]): string {
   return `by ${author === null ? "an unknown author" : authorText(author)} at ${shown(path)} event ${event_id}${why}`;
 }
 
-function tapesText(examples: readonly Example[]): string[] {
-  const lines = examples.slice(0, TAPES_SHOWN).map(({ path, firstSeq, lastSeq }) => {
-    return `${shown(path)} from event ${firstSeq} to ${lastSeq}`;
-  });
-  const more = examples.length - lines.length;
-  return more > 0 ? [...lines, `and ${formatCount(more, "more tape")}`] : lines;
+function tapesText(examples: readonly Example[]): readonly string[] {
+  const lines = examples.map(({ path, firstSeq, lastSeq }) => `${shown(path)} from event ${firstSeq} to ${lastSeq}`);
+  return firstLines(lines, TAPES_SHOWN, (left) => `and ${formatCount(left, "more tape")}`);
 }
 
 function variationText({ step, parameter, distinct, examples }: Variation): string {

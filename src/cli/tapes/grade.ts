@@ -14,7 +14,7 @@ import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
 import { formatCount, formatShare } from "../output/amount.ts";
 import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
-import { formatTable } from "../output/table.ts";
+import { firstLines, formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { TAPE_GRADE_FLAGS } from "./compare-commands.ts";
@@ -87,12 +87,11 @@ function cells(name: string, figures: GradeFigures): string[] {
   ];
 }
 
-function disputed(disputes: readonly Dispute[]): string[] {
-  const lines = disputes.slice(0, LISTED_MAX).map(({ path, eventId, correct, incorrect }) => {
+function disputed(disputes: readonly Dispute[]): readonly string[] {
+  const lines = disputes.map(({ path, eventId, correct, incorrect }) => {
     return `  ${printable(path)} event ${eventId}: correct says ${names(correct)}, incorrect says ${names(incorrect)}`;
   });
-  const more = disputes.length - lines.length;
-  return more > 0 ? [...lines, `  and ${more} more`] : lines;
+  return firstLines(lines, LISTED_MAX, (left) => `  and ${left} more`);
 }
 
 function names(rows: readonly string[]): string {

@@ -17,6 +17,7 @@ import { formatCount } from "../output/amount.ts";
 import { labelled } from "../output/describe-record.ts";
 import type { Paint } from "../output/io.ts";
 import { printable, shorten } from "../output/printable.ts";
+import { firstLines } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { TAPE_SUGGEST_FLAGS } from "./compare-commands.ts";
@@ -107,14 +108,13 @@ function docText({ title, url, path }: IncludedDoc): string {
   return title === null ? `document ${place}` : `document ${shown(title)}, ${place}`;
 }
 
-function evidenceOf({ evidence, title }: ContextPackSuggestion): string[] {
-  const lines = evidence.slice(0, EVIDENCE_SHOWN).map(({ event_id, source, redacted_summary }) => {
+function evidenceOf({ evidence, title }: ContextPackSuggestion): readonly string[] {
+  const lines = evidence.map(({ event_id, source, redacted_summary }) => {
     // The title names the tape already where all rows come from one.
     const where = source === null || title.startsWith(`${source} `) ? "" : ` in ${shown(source)}`;
     return `${shown(event_id)}${where}: ${shown(redacted_summary)}`;
   });
-  const more = evidence.length - lines.length;
-  return more > 0 ? [...lines, `and ${more} more`] : lines;
+  return firstLines(lines, EVIDENCE_SHOWN);
 }
 
 function shown(text: string): string {

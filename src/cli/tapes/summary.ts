@@ -12,6 +12,7 @@ import { formatCount } from "../output/amount.ts";
 import { authorText } from "../output/describe-record.ts";
 import type { Paint } from "../output/io.ts";
 import { printable, shorten } from "../output/printable.ts";
+import { firstLines } from "../output/table.ts";
 import type { Review } from "./files/read-review.ts";
 
 const LISTED_MAX = 10;
@@ -62,9 +63,8 @@ function because({ author, evidence }: SummaryRow): string {
   return who + why;
 }
 
-function some(rows: readonly SummaryRow[], text: (row: SummaryRow) => string): string[] {
-  const rest = rows.length - LISTED_MAX;
-  return [...rows.slice(0, LISTED_MAX).map(text), ...(rest > 0 ? [`  and ${rest} more`] : [])];
+function some(rows: readonly SummaryRow[], text: (row: SummaryRow) => string): readonly string[] {
+  return firstLines(rows.map(text), LISTED_MAX, (left) => `  and ${left} more`);
 }
 
 /** Histories as text: the current state, and below it each step with its time, author and reason. */

@@ -1,7 +1,7 @@
+import { createHash } from "node:crypto";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
 import { maskFieldValues, type Secret } from "../../protocol/runs/sensitive.ts";
 import { canonicalJson, sortedJson } from "../json/canonical-json.ts";
-import { sha256 } from "../text/sha256.ts";
 
 /** Members of an interrupt's data that name things or times: they differ between two visits that show the same content. */
 const NAMES: ReadonlySet<string> = new Set(["artifactId", "branch", "gateId", "previous"]);
@@ -16,7 +16,9 @@ export function shownDigest(
 ): string {
   const content = edited === undefined ? data : { ...data, artifactData: edited.data };
   const shown = Object.fromEntries(Object.entries(content).filter(([name]) => !NAMES.has(name)));
-  return sha256(textOf({ kind, data: maskFieldValues(shown, secrets) }));
+  return createHash("sha256")
+    .update(textOf({ kind, data: maskFieldValues(shown, secrets) }))
+    .digest("hex");
 }
 
 /** Canonical JSON, which has no form for a lone surrogate; a text with one is escaped instead. */
@@ -31,5 +33,5 @@ function textOf(shown: object): string {
 
 /** The id that an external event and the interrupt waiting for it share: a hash over the canonical JSON of the correlation. */
 export function correlationIdOf(correlation: unknown): string {
-  return sha256(canonicalJson(correlation));
+  return createHash("sha256").update(canonicalJson(correlation)).digest("hex");
 }

@@ -39,11 +39,3 @@ export interface Limits {
   /** The time between the signal to end and the kill. */
   readonly killMs: number;
 }
-
-export const DEFAULT_LIMITS: Limits = {
-  timeMs: 300_000,
-  bytes: 64 * 1024 * 1024,
-  lines: 20_000,
-  graceMs: 10_000,
-  killMs: 5_000,
-};

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { mediaTypeOfFile } from "../../formats/reviews/media-types.ts";
 import { eventually } from "../../testing/eventually.ts";
+import { DEFAULT_LIMITS } from "../../testing/review-builders.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { DEFAULT_LIMITS } from "./carrier.ts";
 import { newReviewName } from "./reviews-folder.ts";
 import { commandArguments, commandLine, isForked, isUsableSession, runToFile } from "./run-command.ts";
 

@@ -4,8 +4,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { answerStream } from "../../formats/reviews/wrapper-stream.ts";
+import { DEFAULT_LIMITS } from "../../testing/review-builders.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { DEFAULT_LIMITS, type Limits } from "./carrier.ts";
+import type { Limits } from "./carrier.ts";
 import { httpCarrier } from "./send-http.ts";
 import { takeTurn } from "./take-turn.ts";
 

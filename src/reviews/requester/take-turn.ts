@@ -102,7 +102,6 @@ export interface Retries {
   readonly random: () => number;
 }
 
-export const DEFAULT_WAITS_MS: readonly number[] = [1_000, 4_000];
 const STRETCH = 0.25;
 
 const WORTH_ANOTHER: ReadonlySet<TurnOutcome["outcome"]> = new Set([
