@@ -135,13 +135,13 @@ describe.each(PLACES)("sessions in the store of %s", (_, open) => {
   test("stay held as long as the work goes on, however long the lease is", async () => {
     const sessionID = await begin();
     const [working, done] = [deferred(), deferred()];
-    const long = homeOf(0, { leaseMs: 60 }).withSession(sessionID, async (session) => {
+    const long = homeOf(0, { leaseMs: 500 }).withSession(sessionID, async (session) => {
       working.resolve();
       await done.promise;
       return { session: next(session), result: "first" };
     });
     await working.promise;
-    const busyMs = 300;
+    const busyMs = 1000;
     const other = await homeOf(1, { busyMs }).withSession(sessionID, async () => ({ result: "second" }));
     expect(other).toEqual({ ok: false, why: "busy" });
     done.resolve();
