@@ -33,21 +33,29 @@ export async function readInbox(host: Host, caller: Caller, query: GateQuery): P
   await requireCursor(host, caller, cursor);
   const voterFor = votersFor(host, caller);
   const nowMs = host.nowMs();
-  const found: StoredInterrupt[] = [];
+  const items: InboxItem[] = [];
+  let taken = 0;
   let after = cursor;
-  for (let looked = 0; looked < ROWS_MAX; looked += ROWS_AT_ONCE) {
+  for (let looked = 0; looked < ROWS_MAX; ) {
     const page = { ...filter, nowMs, limit: ROWS_AT_ONCE, ...defined({ after }) };
     const rows = await host.store.openInterrupts(caller, page);
+    if (rows.length === 0) return { items };
+    looked += rows.length;
+    // An item is short; what it is about may be megabytes, and is let go of with its page.
+    const found: StoredInterrupt[] = [];
     for (const row of rows) {
-      if (found.length === limit) return { items: await itemsOf(host, caller, found), nextCursor: after as string };
+      if (taken === limit)
+        return { items: [...items, ...(await itemsOf(host, caller, found))], nextCursor: after as string };
       after = row.interruptId;
       if (!waitsFor(row, await voterFor(row))) continue;
       const voted = voteOf(row.interrupt, caller.principal) !== undefined;
-      if (mine === undefined || voted === (mine === "true")) found.push(row);
+      if (mine !== undefined && voted !== (mine === "true")) continue;
+      found.push(row);
+      taken += 1;
     }
-    if (rows.length < ROWS_AT_ONCE) return { items: await itemsOf(host, caller, found) };
+    items.push(...(await itemsOf(host, caller, found)));
   }
-  return defined({ items: await itemsOf(host, caller, found), nextCursor: after });
+  return defined({ items, nextCursor: after });
 }
 
 /** A cursor is the id of an interrupt that the caller can see. */

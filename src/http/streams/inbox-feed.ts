@@ -133,7 +133,7 @@ export class InboxFeed {
     const view = gateViews(this.#host);
     const entries = rows.map((row) => new InboxEntry(view, row, false));
     await forEachSubscriber(together, async (subscriber) => {
-      const absent = await subscriber.takePage(entries, rows.length < PAGE_ROWS);
+      const absent = await subscriber.takePage(entries, rows.length === 0);
       for (const runId of absent) this.#changed.add(runId);
     });
     return true;

@@ -6,7 +6,10 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
  * are derived from a run's log in the append's transaction (`interrupt-rows.ts`) and can be rebuilt from it.
  */
 export interface Gates {
-  /** Open interrupts, oldest first; `after` is the id of the last one of the page before. */
+  /**
+   * Open interrupts, oldest first; `after` is the id of the last one of the page before. Large ones come some at a time: there are no more where
+   * none is returned.
+   */
   openInterrupts(visible: Visibility, query: InterruptQuery): Promise<StoredInterrupt[]>;
   /** Interrupts of any status of these runs; ids of runs the caller cannot see are passed over. */
   interruptsOfRuns(visible: Visibility, runIds: readonly string[]): Promise<StoredInterrupt[]>;

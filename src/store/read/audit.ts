@@ -4,9 +4,7 @@ import type { AuditBacklog, StoredCheckpoint } from "../port/store.ts";
 import { type ChainHead, toAuditEntry } from "../rows/rows.ts";
 import { auditCheckpoints } from "../schema/audit.ts";
 import type { Tables } from "../schema/tables.ts";
-
-/** Bytes of details that are read at once; one entry is, however large. */
-const BYTES_AT_ONCE = 4_000_000;
+import { lastFitting } from "./fitting.ts";
 
 export async function readAudit(
   db: Kysely<Tables>,
@@ -27,20 +25,9 @@ export async function readAudit(
   if (fitting === undefined) return [];
   const rows = await within
     .select(["seq", "occurred_at", "actor", "action", "target", "details", "prev_hash"])
-    .where("seq", "<=", fitting)
+    .where("seq", "<=", fitting.seq)
     .execute();
   return rows.map(toAuditEntry);
-}
-
-function lastFitting(sizes: readonly { readonly seq: number; readonly bytes: number | null }[]): number | undefined {
-  let left = BYTES_AT_ONCE;
-  let last: number | undefined;
-  for (const { seq, bytes } of sizes) {
-    left -= bytes ?? 0;
-    if (last !== undefined && left < 0) return last;
-    last = seq;
-  }
-  return last;
 }
 
 export async function auditHead(db: Kysely<Tables>, tenant: string): Promise<ChainHead | undefined> {

@@ -18,6 +18,7 @@ import {
 } from "../schema/gates.ts";
 import type { Tables } from "../schema/tables.ts";
 import { inBatches, visibleTo } from "./conditions.ts";
+import { lastFitting } from "./fitting.ts";
 
 /** A literal, because SQLite does not use the partial index of the inbox for parameters. */
 const isOpen = sql<boolean>`status = 'open'`;
@@ -27,8 +28,22 @@ export async function openInterrupts(
   visible: Visibility,
   query: InterruptQuery,
 ): Promise<StoredInterrupt[]> {
-  const { after = "", workflowId, kind, runId, nowMs, limit } = query;
-  const rows = await visibleInterrupts(db, visible)
+  const open = openAmong(db, visible, query);
+  const bytes = sql<number>`octet_length(body)`.as("bytes");
+  const fitting = lastFitting(await open.select(["interrupt_id", bytes]).execute());
+  if (fitting === undefined) return [];
+  const rows = await open.select(COLUMNS).where("interrupt_id", "<=", fitting.interrupt_id).execute();
+  // All of them may have been decided in between, and more come after them.
+  if (rows.length === 0) return openInterrupts(db, visible, { ...query, after: fitting.interrupt_id });
+  return rows.map(toStoredInterrupt);
+}
+
+function openAmong(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  { after = "", workflowId, kind, runId, nowMs, limit }: InterruptQuery,
+) {
+  return interruptsSeen(db, visible)
     .where(isOpen)
     .where("interrupt_id", ">", after)
     .where((one) => one.or([one("deadline", "is", null), one("deadline", ">", nowMs)]))
@@ -36,9 +51,7 @@ export async function openInterrupts(
     .$if(kind !== undefined, (found) => found.where("kind", "=", kind ?? ""))
     .$if(runId !== undefined, (found) => found.where("run_id", "=", runId ?? ""))
     .orderBy("interrupt_id")
-    .limit(limit)
-    .execute();
-  return rows.map(toStoredInterrupt);
+    .limit(limit);
 }
 
 export async function interruptsOfRuns(
@@ -92,11 +105,23 @@ export async function interruptRows(
   return { interrupts, votes };
 }
 
+const COLUMNS = [
+  "interrupt_id",
+  "tenant",
+  "workspace",
+  "run_id",
+  "workflow_id",
+  "started_by",
+  "status",
+  "body",
+] as const;
+
 function visibleInterrupts(db: Kysely<Tables>, visible: Visibility) {
-  return db
-    .selectFrom("interrupts")
-    .select(["interrupt_id", "tenant", "workspace", "run_id", "workflow_id", "started_by", "status", "body"])
-    .where(visibleTo(visible));
+  return interruptsSeen(db, visible).select(COLUMNS);
+}
+
+function interruptsSeen(db: Kysely<Tables>, visible: Visibility) {
+  return db.selectFrom("interrupts").where(visibleTo(visible));
 }
 
 export async function readExternalEvent(

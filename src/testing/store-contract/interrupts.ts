@@ -79,6 +79,19 @@ export function interrupts(subject: Subject): void {
       expect(await page(ids[4])).toEqual([]);
     });
 
+    test("is listed some at a time where what it shows is large", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const data = { title: "Ship it?", text: "a".repeat(700_000) };
+      const large = upTo(5).map((n) => openGate({ tenant }, { atMs: NOW + n, data }));
+      const ids = await opened(store, ...large);
+      const page = async (after: string) => idsOf(await store.openInterrupts({ tenant }, all({ after })));
+      expect(await page("")).toEqual(ids.slice(0, 2));
+      expect(await page(ids[1] ?? "")).toEqual(ids.slice(2, 4));
+      expect(await page(ids[3] ?? "")).toEqual(ids.slice(4));
+      expect(await page(ids[4] ?? "")).toEqual([]);
+    });
+
     test("can be looked for by workflow, kind and run", async () => {
       const { store } = subject;
       const tenant = newTenant();
