@@ -130,15 +130,8 @@ function shown(text: string): string {
 }
 
 /** A candidate as JSON. Steps and ranks count from 1. */
-function candidateJson(candidate: Candidate, index: number) {
-  const { steps, tapes, anchors, confidence, stretch, varies } = candidate;
-  return {
-    rank: index + 1,
-    steps,
-    tapes,
-    anchors: anchors.map(({ path, anchor }) => ({ path, ...anchor })),
-    confidence,
-    stretch,
-    varies: varies.map((one) => ({ ...one, step: one.step + 1 })),
-  };
+function candidateJson({ steps, tapes, anchors, confidence, stretch, varies }: Candidate, index: number) {
+  const marked = anchors.map(({ path, anchor }) => ({ path, ...anchor }));
+  const variations = varies.map((one) => ({ ...one, step: one.step + 1 }));
+  return { rank: index + 1, steps, tapes, anchors: marked, confidence, stretch, varies: variations };
 }

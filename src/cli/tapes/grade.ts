@@ -19,7 +19,7 @@ import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { TAPE_GRADE_FLAGS } from "./compare-commands.ts";
 import { loadEach, sidecarFiles, skippedJson, tapeOf } from "./files/find-files.ts";
-import { tapeHeaderIfThere, watchedBytes } from "./files/tape-files.ts";
+import { isThere, tapeHeader, watchedBytes } from "./files/tape-files.ts";
 
 export async function tapeGrade({ args, flags, json, io }: Call<typeof TAPE_GRADE_FLAGS>): Promise<number> {
   const [path = ""] = args;
@@ -30,7 +30,7 @@ export async function tapeGrade({ args, flags, json, io }: Call<typeof TAPE_GRAD
     const rows = new VerdictRows();
     const header = await readSidecar(file, watchedBytes(file, io), (row) => rows.add(row));
     const tape = tapeOf(file);
-    const recorded = tape === file ? undefined : await tapeHeaderIfThere(tape);
+    const recorded = tape !== file && (await isThere(tape)) ? await tapeHeader(tape) : undefined;
     const persona = recorded?.script_path ?? header.tape_path;
     for (const verdict of rows.verdicts({ path: file, tape, persona })) verdicts.push(verdict);
   });

@@ -51,8 +51,7 @@ async function showBlock(files: Files, { io }: ShowCall): Promise<Review> {
 
 async function showJson(files: Files, { io }: ShowCall): Promise<Review> {
   const { review, rows, chains } = await heldRows(files, io, (row) => row);
-  const summary = summarize(rows, chains);
-  await emit(reviewJson({ review, rows, summary, history: histories(rows, chains) }), undefined, io);
+  await emit(reviewJson(review, rows, chains), undefined, io);
   return review;
 }
 
@@ -100,19 +99,12 @@ function terminalStyle(paint: Paint): LineStyle {
   };
 }
 
-interface ReviewDocument {
-  readonly review: Review;
-  readonly rows: readonly Row[];
-  readonly summary: Summary;
-  readonly history: readonly History<Row>[];
-}
-
 /** The content of all views, as one JSON document in pieces. Integers are exact. */
-function* reviewJson({ review, rows, summary, history }: ReviewDocument): Generator<string> {
+function* reviewJson(review: Review, rows: readonly Row[], chains: Chains): Generator<string> {
   yield `{"annotations":${review.annotations},"problems":${review.problems},"events":[`;
   yield* joined(eventTexts(review, rows));
-  yield `],"summary":${printPlain(summaryOf(summary))},"history":[`;
-  yield* joined(historyTexts(history));
+  yield `],"summary":${printPlain(summaryOf(summarize(rows, chains)))},"history":[`;
+  yield* joined(historyTexts(histories(rows, chains)));
   yield "]}\n";
 }
 

@@ -88,11 +88,6 @@ export function taskProblem(task: OutcomeTask): string {
   ].join("; ");
 }
 
-/** The fixtures of a task that no trial asked for, as a text; undefined where all were used. */
-export function unusedFixturesText({ fixturesUnused = [] }: OutcomeTask): string | undefined {
-  return fixturesUnused.length === 0 ? undefined : `fixtures never used: ${fixturesUnused.join(", ")}`;
-}
-
 function scoreText(score: number | null): string {
   return score === null ? "without a score" : figure(score);
 }

@@ -12,7 +12,6 @@ import {
   taskProblem,
   taskState,
   tasksNotRun,
-  unusedFixturesText,
 } from "./eval-outcome.ts";
 
 /**
@@ -111,8 +110,8 @@ function taskCase(
       ? open(tag, attributes, true)
       : `${open(tag, attributes)}${escaped(quotes.join("\n"))}</${tag}>`;
   const problem = state === "passed" ? [] : [`      ${body}`];
-  const unused = unusedFixturesText(task);
-  const noted = unused === undefined ? [] : [`      <system-out>${escaped(unused)}</system-out>`];
+  const unused = `fixtures never used: ${fixturesUnused.join(", ")}`;
+  const noted = fixturesUnused.length === 0 ? [] : [`      <system-out>${escaped(unused)}</system-out>`];
   return [`    ${open("testcase", start)}`, ...marked, ...problem, ...noted, "    </testcase>"];
 }
 

@@ -50,12 +50,7 @@ function bar(path: string, share: number): string {
 
 const LF = 0x0a;
 
-/** The header of a tape, read without the rest; undefined when there is no such file. */
-export async function tapeHeaderIfThere(path: string): Promise<TapeHeader | undefined> {
-  return (await isThere(path)) ? tapeHeader(path) : undefined;
-}
-
-/** The header of a tape. Throws `FileError`, also when there is no such file. */
+/** The header of a tape, read without the rest. Throws `FileError`, also when there is no such file. */
 export function tapeHeader(path: string): Promise<TapeHeader> {
   return readTape(path, firstLine(path), () => {});
 }
