@@ -15,8 +15,8 @@ import { type HandlersOf, type RequestContext, recordedReply } from "../pipeline
 import { created, ok, type Reply } from "../pipeline/reply.ts";
 import { jsonPages, pagesOf, sendList } from "../pipeline/send-list.ts";
 
-/** A correction may be as long as a book. */
-const PAGE_ROWS = 50;
+/** A correction may be as long as a book, and many may read them at the same time. */
+const PAGE_ROWS = 8;
 
 /** All but the stream of judgments, which is in `events.ts`. */
 export const JUDGMENT_ROUTES: HandlersOf<Omit<typeof JUDGMENT_OPERATIONS, "streamJudgments">> = {
