@@ -8,6 +8,8 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   exec(sql: string): void;
   close(): void;
+  /** Absent in tests that bring a database of their own. */
+  readonly isTransaction?: boolean;
 }
 
 export interface SqliteStatement {
@@ -144,5 +146,11 @@ export async function openReadSnapshot(path: string): Promise<ReadSnapshot> {
     db.close();
     throw explain(error);
   }
-  return { db, close: () => db.close() };
+  return { db, close: () => endSnapshot(db) };
+}
+
+/** A connection with a statement that was not collected yet stays open behind its close, and would hold its snapshot: checkpoints wait for it. */
+function endSnapshot(db: ReadSnapshot["db"]): void {
+  if (db.isTransaction === true) db.exec("rollback");
+  db.close();
 }

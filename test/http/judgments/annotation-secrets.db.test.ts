@@ -9,6 +9,7 @@ import { openPostgresStore } from "../../../src/store/postgres/postgres-store.ts
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { type TestHost, testHost } from "../../../src/testing/host.ts";
 import { JudgmentClient, JudgmentFollower } from "../../../src/testing/judgment-client.ts";
+import { IS_LONG_FORM } from "../../../src/testing/long-form.ts";
 import { createDatabase } from "../../../src/testing/postgres.ts";
 import { RULE_SET_EXAMPLES } from "../../../src/testing/rule-set-examples.ts";
 import { tempDir } from "../../../src/testing/temp-dir.ts";
@@ -62,7 +63,10 @@ function secretIn(text: string): string {
 
 const LABEL_MAX = 256;
 
-describe.each(PLACES)("secrets in judgments on %s", (_, open) => {
+describe.each(PLACES)("secrets in judgments on %s", (name, open) => {
+  // What a secret is does not depend on the database; that every place is cleaned does.
+  const secrets =
+    name === "SQLite" || IS_LONG_FORM ? SECRETS : SECRETS.filter((_, i) => i % 10 === 0 || i >= SECRETS.length - 2);
   let place: Place;
   let host: TestHost;
   let client: JudgmentClient;
@@ -84,7 +88,7 @@ describe.each(PLACES)("secrets in judgments on %s", (_, open) => {
       answers.push(answer.payload);
       return answer.json().annotationId as string;
     };
-    for (const [, secret] of SECRETS) {
+    for (const [, secret] of secrets) {
       const text = `use ${secret} here`;
       const label = text.length <= LABEL_MAX ? text : "long";
       const signal = { kind: "label", label, correction: text };
@@ -123,7 +127,7 @@ describe.each(PLACES)("secrets in judgments on %s", (_, open) => {
     };
     expect(places.database).toContain("[REDACTED]");
     expect(live.told).toHaveLength(answers.length + 1);
-    for (const [id, , secret] of SECRETS) {
+    for (const [id, , secret] of secrets) {
       const written = JSON.stringify(secret).slice(1, -1);
       const found = Object.entries(places).filter(([, text]) => text.includes(secret) || text.includes(written));
       expect([id, found.map(([name]) => name)]).toEqual([id, []]);
