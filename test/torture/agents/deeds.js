@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { GaveUp } from "../client.js";
 import { User } from "../user.js";
-import { COST_USD, PROGRAM, SCRIPTED, SUITE, WORKFLOWS } from "./setting.js";
+import { COST_USD, DEPLOYED, PROGRAM, SUITE, WORKFLOWS } from "./setting.js";
 
 /**
  * @typedef {import("../tenants.js").Tenant} Tenant
@@ -90,7 +90,7 @@ export class AgentUser extends User {
    * @param {Tenant} tenant
    */
   async #deploy(tenant) {
-    const path = `/v1/agents/${SCRIPTED}/deployments`;
+    const path = `/v1/agents/${DEPLOYED}/deployments`;
     const there = await this.client.ask({ method: "GET", path, key: tenant.key });
     const { version, state } = this.random.pick(/** @type {{ version: string, state: string }[]} */ (there.json));
     const steps = /** @type {Record<string, object>} */ ({

@@ -7,6 +7,8 @@ import { KEYS } from "../tenants.js";
 
 export const PROGRAM = "local.torture.work.program";
 export const SCRIPTED = "local.torture.work.scripted";
+/** Its versions are promoted and paused. Nobody asks it: a run without an active version is refused, and fails where both are paused meanwhile. */
+export const DEPLOYED = "local.torture.work.deployed";
 export const SUITE = "local.torture.evals.echo@1.0.0";
 export const COST_USD = 0.01;
 /** What the program answers to this is wrong. */
@@ -49,6 +51,7 @@ function packOf(version) {
     agents: [
       { ...agent, agentId: PROGRAM },
       { ...agent, agentId: SCRIPTED, ...remembers },
+      { ...agent, agentId: DEPLOYED },
     ],
   };
 }
@@ -113,7 +116,7 @@ export function writeSetting(folder) {
     tenants: ["*"],
   };
   const script = { type: "scripted", script: { default: remembering }, tenants: ["*"] };
-  write(at("agents.json"), { bindings: { [PROGRAM]: program, [SCRIPTED]: script } });
+  write(at("agents.json"), { bindings: { [PROGRAM]: program, [SCRIPTED]: script, [DEPLOYED]: script } });
   return {
     traces: at("traces"),
     args: [

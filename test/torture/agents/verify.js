@@ -1,7 +1,7 @@
 // @ts-check
 import { isEnd } from "../client.js";
 import { get, inParallel } from "../reading.js";
-import { HANDED_OUT, SCRIPTED } from "./setting.js";
+import { DEPLOYED, HANDED_OUT } from "./setting.js";
 import { checkEvaluation } from "./verify-evaluation.js";
 
 /**
@@ -140,7 +140,7 @@ async function checkDeployments(client, { deployed, journal }, tenant) {
     cursor = `&cursor=${page.nextCursor}`;
   }
   const acknowledged = deployed.filter((one) => one.tenant === tenant);
-  for (const { version, state } of await get(client, key, `/v1/agents/${SCRIPTED}/deployments`)) {
+  for (const { version, state } of await get(client, key, `/v1/agents/${DEPLOYED}/deployments`)) {
     const told = changes.filter((change) => change.version === version).sort((a, b) => (a.order < b.order ? -1 : 1));
     const mine = acknowledged.filter((one) => one.version === version).length;
     const details = { tenant: tenant.tenant, version, state, mine, told };
