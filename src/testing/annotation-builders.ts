@@ -6,6 +6,9 @@ import { auditDraft, NOW, newId } from "./builders.ts";
 import { accept } from "./store-contract/subject.ts";
 
 export const RATED_FOUR: Signal = { kind: "rating", rating: 4 };
+/** Two of these are read at once, and not three. */
+export const LARGE_NOTE = "ship it ".repeat(90_000);
+
 export const FLAG: Signal = { kind: "flag" };
 
 export function label(name: string): Signal {

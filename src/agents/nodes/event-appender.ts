@@ -1,6 +1,6 @@
-import { endsLog } from "../../engine/runs/read-log.ts";
 import type { EffectContext } from "../../engine/worker/node-type.ts";
 import type { EventDraft, RunEventDoc } from "../../protocol/events.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Store } from "../../store/port/store.ts";
 
 const ATTEMPTS = 3;
@@ -84,7 +84,7 @@ export async function closeLost(
       else if (type === "agent.invocation.completed") open.delete(invocationId);
       else speaking = isLast === false;
     }
-    if (endsLog(page, PAGE)) break;
+    if (isLastPage(page, PAGE)) break;
     from += page.length;
   }
   const nodeId = node.id;

@@ -166,8 +166,8 @@ function versionKey(tenant: string, agentId: string, key: string): VersionKey {
 /** The versions of each agent, the highest first. */
 export async function listedAgents(store: Documents, visible: Visibility): Promise<Map<string, ListedAgent[]>> {
   const nearest = new Map<string, ListedAgent>();
-  for (const { body } of await packs(store, visible)) {
-    for (const agent of (JSON.parse(body) as PackRecord).agents) {
+  for (const { agents } of await packs(store, visible)) {
+    for (const agent of agents) {
       const ref = `${agent.agentId}@${agent.version}`;
       if (!nearest.has(ref)) nearest.set(ref, agent);
     }
@@ -178,13 +178,21 @@ export async function listedAgents(store: Documents, visible: Visibility): Promi
   return byAgent;
 }
 
-/** The visible packs, the nearest first: of the workspace, of the tenant, of the host. */
-async function packs(store: Documents, visible: Visibility): Promise<Document[]> {
-  const [own, wide] = await Promise.all([
-    allDocuments(store, visible.tenant, "agent-pack", {}, (one) => one),
-    allDocuments(store, HOST_WIDE, "agent-pack", {}, (one) => one),
-  ]);
-  return nearestFirst(visible, own, wide, ({ workspace }) => workspace);
+interface ListedPack extends Pick<PackRecord, "agents"> {
+  readonly workspace: string | undefined;
+}
+
+/** The visible packs, the nearest first: of the workspace, of the tenant, of the host. Those of one tenant are read one list at a time. */
+function packs(store: Documents, visible: Visibility): Promise<ListedPack[]> {
+  return serializeFor(store, `packs of ${visible.tenant}`, async () => {
+    const own = await allDocuments(store, visible.tenant, "agent-pack", {}, listedPack);
+    const wide = await allDocuments(store, HOST_WIDE, "agent-pack", {}, listedPack);
+    return nearestFirst(visible, own, wide, ({ workspace }) => workspace);
+  });
+}
+
+function listedPack({ workspace, body }: Document): ListedPack {
+  return { workspace, agents: (JSON.parse(body) as PackRecord).agents };
 }
 
 function nearestFirst<T>(

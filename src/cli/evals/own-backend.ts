@@ -3,7 +3,6 @@ import { userInfo } from "node:os";
 import { listedAgents } from "../../agents/registry/stored-agents.ts";
 import type { Host } from "../../engine/host.ts";
 import { adoptRun } from "../../engine/runs/hand-over.ts";
-import { endsLog } from "../../engine/runs/read-log.ts";
 import { startWorker, type Worker } from "../../engine/worker/worker.ts";
 import { resumeCheck } from "../../evals/run/eval-node.ts";
 import { evalPlanOf } from "../../evals/run/eval-plan.ts";
@@ -15,6 +14,7 @@ import { evalRooms } from "../../http/in-process-rooms.ts";
 import { AppError, unusableInput } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Store } from "../../store/port/store.ts";
 import { connectHere } from "../client/client.ts";
 import type { Io } from "../output/io.ts";
@@ -217,7 +217,7 @@ async function untilEnded(host: Host, worker: Worker, caller: Caller, runId: str
       const page = await host.store.readEvents(runId, from, 1000);
       from += page.length;
       scored += page.filter(({ type }) => type === "eval.scored").length;
-      if (endsLog(page, 1000)) return scored;
+      if (isLastPage(page, 1000)) return scored;
     }
   };
   // No other worker takes the run, so it has ended when this worker holds no run.

@@ -129,11 +129,12 @@ const DECIDED_AT_ONCE = 16;
 
 /** One result per item, in order; one that fails does not stop the others. Answers to one run are given one after the other. */
 export async function decideInbox(host: Host, caller: Caller, { items }: DecideRequest): Promise<DecideResponse> {
-  const found = await Promise.all(items.map(({ interruptId }) => host.store.readInterrupt(caller, interruptId)));
   const notFound = new AppError("interrupt_not_found");
   const results: Result[] = items.map(({ interruptId }) => failed(host, interruptId, notFound));
   const byRun = new Map<string, number[]>();
-  for (const [i, row] of found.entries()) {
+  // One by one: gates may show much, and only their runs are kept.
+  for (const [i, { interruptId }] of items.entries()) {
+    const row = await host.store.readInterrupt(caller, interruptId);
     if (row !== undefined) byRun.set(row.runId, [...(byRun.get(row.runId) ?? []), i]);
   }
   const runs = [...byRun];

@@ -2,14 +2,15 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type JudgmentEntry, JudgmentReader } from "../../formats/judgments/judgment-lines.ts";
 import { agentsOf, namedAgent } from "../../protocol/agents/agent-of.ts";
 import { defined } from "../../protocol/defined.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, validationError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { ImportRequest, ImportResponse, Judgment } from "../../protocol/judgments/judgment-file.ts";
-import type { EventPlace } from "../../store/port/judgments.ts";
+import type { AnnotationRecord, EventPlace } from "../../store/port/judgments.ts";
 import { type ApiRequest, auditDraft, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { identityOf, type RunIdentity } from "../runs/run-identity.ts";
 import { cleanInTurns } from "../secrets/scrub-in-turns.ts";
+import { serializeFor } from "../shared/serialize.ts";
 import { recordOf } from "./annotation-view.ts";
 import { type Arrivals, type Arriving, arrivalsOf, cleanRecord } from "./arrivals.ts";
 import { checkAnnotation } from "./decide/annotate.ts";
@@ -23,6 +24,17 @@ export async function importJudgments(
   { caller, request, record }: ApiRequest<ImportRequest, ImportResponse>,
 ): Promise<ImportResponse> {
   const entries = entriesOf(request);
+  // One after the other: each holds what its lines name here.
+  return serializeFor(host.store, `imports of judgments of ${caller.tenant}`, () => {
+    return importEntries(host, { caller, request, record }, entries);
+  });
+}
+
+async function importEntries(
+  host: Host,
+  { caller, request, record }: ApiRequest<ImportRequest, ImportResponse>,
+  entries: readonly JudgmentEntry[],
+): Promise<ImportResponse> {
   for (let attempt = 1; ; attempt++) {
     const { answer, writes } = await arriving(host, caller, entries);
     if (request.dryRun || writes.length === 0) return answer;
@@ -63,11 +75,21 @@ async function arriving(host: Host, caller: Caller, entries: readonly JudgmentEn
   }
   const ids = received.flatMap((one) => ("problem" in one ? [] : [one.record.annotationId, one.record.supersedes]));
   const known = [...new Set(ids)].filter((id) => id !== undefined);
-  const stored = known.length === 0 ? [] : await host.store.annotationsById(caller.tenant, known);
+  const stored = known.length === 0 ? [] : await storedOf(host, caller, known);
   // biome-ignore lint/correctness/useYield: merging takes one step
   return cleanInTurns(host.scrubber, function* (scrubText) {
     return arrivalsOf(received, stored, scrubText);
   });
+}
+
+/** Bytes of judgments that are here already, for one request: short lines may name long ones. */
+const STORED_BYTES_MAX = 32_000_000;
+
+async function storedOf({ store }: Host, { tenant }: Caller, ids: readonly string[]): Promise<AnnotationRecord[]> {
+  if ((await store.annotationBytes(tenant, ids)) <= STORED_BYTES_MAX) return store.annotationsById(tenant, ids);
+  throw validationError(
+    `the judgments here that these lines name have more than ${STORED_BYTES_MAX} bytes together; import fewer lines at a time`,
+  );
 }
 
 function* cleanRecords(

@@ -5,6 +5,7 @@ import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import { isoOf } from "../../protocol/instant.ts";
 import type { AnnotationListQuery, AnnotationPage } from "../../protocol/judgments/annotation-api.ts";
 import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import { searchWords } from "../../store/port/search-words.ts";
 import type { Store } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
@@ -15,8 +16,8 @@ import { annotationView } from "./annotation-view.ts";
 
 /** Annotations that are read at once. */
 const AT_ONCE = 100;
-/** Characters of a page, at most: a correction may be long. */
-const PAGE_CHARACTERS = 8_000_000;
+/** Characters of a page, at most: a correction may be long, and many may read such pages at the same time. */
+const PAGE_CHARACTERS = 2_000_000;
 
 /** A page of the judgments that the caller may see. Where they are long it is shorter than the limit, with a cursor. */
 export async function listJudgments(host: Host, caller: Caller, query: AnnotationListQuery): Promise<AnnotationPage> {
@@ -72,7 +73,7 @@ export async function readPage(
       characters += (record.note?.length ?? 0) + (record.signal.correction?.length ?? 0);
     }
     const last = records.at(-1);
-    const isLast = found.length <= wish && (found.at(-1) ?? last)?.annotationId === last?.annotationId;
+    const isLast = isLastPage(found, wish + 1) && (found.at(-1) ?? last)?.annotationId === last?.annotationId;
     if (isLast || last === undefined) return { records };
     if (records.length >= limit || characters > PAGE_CHARACTERS) return { records, next: last };
   }

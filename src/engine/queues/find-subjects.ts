@@ -3,6 +3,7 @@ import { defined } from "../../protocol/defined.ts";
 import type { QueueQuery } from "../../protocol/queues/api.ts";
 import type { RunStatus } from "../../protocol/runs/run-status.ts";
 import type { AnnotationQuery } from "../../store/port/judgments.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Host } from "../host.ts";
 import { identityOf, type RunIdentity } from "../runs/run-identity.ts";
 import { annotationMatches, fromMs, inSample } from "./decide/matches.ts";
@@ -95,7 +96,7 @@ async function findAnnotated(host: Host, queue: Queue, query: QueueQuery, cursor
     subjects.push({ ...subjectIn(run, query.nodeId, annotation.createdAtMs), ...defined({ agentId: query.agentId }) });
   }
   const place = rows.at(-1)?.place ?? after;
-  return { subjects, cursor: { place }, atEnd: rows.length < PAGE_ROWS };
+  return { subjects, cursor: { place }, atEnd: isLastPage(rows, PAGE_ROWS) };
 }
 
 type JudgedRun = RunIdentity & { readonly status: RunStatus };

@@ -35,9 +35,9 @@ test("the judgments of a queue are counted page by page, and other work has its 
       pages += 1;
       return pages > PAGES ? [] : page;
     },
-    annotationsById: async (_: string, ids: readonly string[]) => {
+    liveAnnotations: async (_: string, ids: readonly string[]) => {
       if (steps.at(-1) === "page") steps.push("standing");
-      return ids.map((annotationId) => ({ annotationId, state: "live", origin: "native" }));
+      return ids;
     },
   } as object as Store;
   const turns = turnsOfOthers();

@@ -3,9 +3,9 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AgreementQuery, QueueAgreement } from "../../protocol/queues/agreement-api.ts";
 import { wilson } from "../../statistics/wilson.ts";
 import type { QueueItemRecord } from "../../store/port/judgments.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Host } from "../host.ts";
 import { blindness } from "../judgments/list-annotations.ts";
-import { isMadeHere } from "../judgments/may-replace.ts";
 import { pauses } from "../worker/pauses.ts";
 import { type Judged, judgmentsOf, type QueueItem } from "./decide/item.ts";
 import { QueueTally, type Vote } from "./decide/queue-agreement.ts";
@@ -79,14 +79,15 @@ async function* judgedItems(
 ): AsyncGenerator<readonly QueueItem[], boolean> {
   const { blindFor } = blindness(caller);
   let last: QueueItemRecord | undefined;
-  for (let looked = 0; looked < ITEMS_MAX; looked += PAGE) {
+  for (let looked = 0; looked < ITEMS_MAX; ) {
     const page = await store.listQueueItems(caller, defined({ queueId, limit: PAGE, after: last }));
+    looked += page.length;
     const items = page.map((record) => storedItem(record).item);
     yield items.filter((item) => {
       const shown = blindFor === undefined || showsOthers(item, blind, blindFor);
       return shown && judgmentsOf(item).length > 0;
     });
-    if (page.length < PAGE) return true;
+    if (isLastPage(page, PAGE)) return true;
     last = page.at(-1);
   }
   return false;
@@ -96,9 +97,7 @@ async function liveIn({ store }: Host, { tenant }: Caller, items: readonly Queue
   const ids = items.flatMap((item) => judgmentsOf(item).flatMap(({ annotationIds }) => annotationIds.slice(0, 1)));
   const live = new Set<string>();
   for (let i = 0; i < ids.length; i += PAGE) {
-    for (const record of await store.annotationsById(tenant, ids.slice(i, i + PAGE))) {
-      if (record.state === "live" && isMadeHere(record)) live.add(record.annotationId);
-    }
+    for (const id of await store.liveAnnotations(tenant, ids.slice(i, i + PAGE))) live.add(id);
   }
   return live;
 }

@@ -7,6 +7,7 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { maskValues, type Secret, sensitiveValues } from "../../protocol/runs/sensitive.ts";
 import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Host } from "../host.ts";
 import { annotationDoc } from "../judgments/annotation-view.ts";
 import { scrubInTurns } from "../secrets/scrub-in-turns.ts";
@@ -127,7 +128,7 @@ async function bundledAnnotations(host: Host, run: Run, budget: ByteBudget) {
       states.push(state);
     }
     after = page.at(-1);
-    if (page.length < PAGE_ROWS) return { items, states, cut: false };
+    if (isLastPage(page, PAGE_ROWS)) return { items, states, cut: false };
     await ownTurn();
   }
 }

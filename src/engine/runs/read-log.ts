@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { RunEvent } from "../../protocol/events.ts";
-import type { EventPage, Store, StoredEvent } from "../../store/port/store.ts";
+import type { Store, StoredEvent } from "../../store/port/store.ts";
 
 const PAGE = 500;
 
@@ -49,11 +49,6 @@ export async function* eventPages(
     next += page.length;
     rows = rowsLike(page);
   }
-}
-
-/** Whether a page that was asked for with this limit is the last of its log. */
-export function endsLog(page: EventPage, limit: number): boolean {
-  return page.length < limit && page.cut !== true;
 }
 
 /** Rows for a page of the wanted size, if they are like those of the last page. */

@@ -15,6 +15,7 @@ import { addTo } from "../../formats/text/collections.ts";
 import { trimSpace } from "../../formats/text/lines.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AnnotationPlace, AnnotationRecord } from "../../store/port/judgments.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Host } from "../host.ts";
 import { blindness } from "../judgments/list-annotations.ts";
 import { isMadeHere } from "../judgments/may-replace.ts";
@@ -83,7 +84,7 @@ async function recordsOf({ store }: Host, runId: string): Promise<AnnotationReco
   for (;;) {
     const page = await store.annotationsOfRun(runId, records.at(-1), PAGE);
     records.push(...page);
-    if (page.length < PAGE) return records;
+    if (isLastPage(page, PAGE)) return records;
     await nextTurn();
   }
 }
@@ -104,7 +105,7 @@ async function hiddenFrom(
     const page = await store.listAnnotations(caller, query);
     for (const { annotationId } of page) hidden.delete(annotationId);
     after = page.at(-1);
-    if (page.length < PAGE) return hidden;
+    if (isLastPage(page, PAGE)) return hidden;
     await nextTurn();
   }
 }

@@ -4,8 +4,10 @@ import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Store } from "../../store/port/store.ts";
 import { isMadeHere } from "../judgments/may-replace.ts";
+import { withoutTexts } from "../judgments/without-texts.ts";
 import { rowThatCame } from "./judged-rows.ts";
 import { RowEvents } from "./row-events.ts";
 
@@ -70,11 +72,6 @@ export class Mutes {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** A record without its texts, which figures do not need and which may be long. */
-function withoutTexts({ note: _note, tapeRow: _row, ...record }: AnnotationRecord): AnnotationRecord {
-  return record;
-}
-
 async function* annotations(
   store: Reads,
   visible: Visibility,
@@ -91,7 +88,7 @@ async function* annotations(
     // A tenant may have muted thousands of runs, so other requests get a turn between two pages.
     await nextTurn();
     after = page.at(-1);
-    if (page.length < PAGE) return;
+    if (isLastPage(page, PAGE)) return;
   }
 }
 

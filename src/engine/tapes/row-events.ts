@@ -4,9 +4,9 @@ import { defined } from "../../protocol/defined.ts";
 import { formatId, RANDOM_BYTES, timeOfId } from "../../protocol/id.ts";
 import { isRecorded } from "../../protocol/tapes/api.ts";
 import type { TAPE_EVENTS } from "../../protocol/tapes/events.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Store, StoredEvent } from "../../store/port/store.ts";
 import type { TargetEvent } from "../judgments/decide/annotate.ts";
-import { endsLog } from "../runs/read-log.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
 
 const RECORD: keyof typeof TAPE_EVENTS = "assay.tape.record";
@@ -71,7 +71,7 @@ export class RowEvents {
         const number = this.#number(event, doc);
         if (number !== undefined) yield [number, doc];
       }
-      if (endsLog(events, PAGE)) return;
+      if (isLastPage(events, PAGE)) return;
       from = (events.at(-1) as StoredEvent).sequence + 1;
       await nextTurn();
     }

@@ -31,18 +31,19 @@ export async function findCorrection(store: Reads, asked: CorrectionAsked): Prom
   const byPeople = found.filter(({ actorKind }) => actorKind === "person");
   if (annotationId !== undefined) {
     const named = byPeople.find((one) => one.annotationId === annotationId);
-    if (named !== undefined) return correctionIn(named);
+    if (named !== undefined) return correctionIn(store, named);
     throw validationError(`${annotationId} is no correction of this run that a person made and that still stands`);
   }
   const adjudicated = await adjudicatedAmong(store, tenant, byPeople);
   // The author of an imported correction is a claim of the importer, so those that were made here come first.
   const newestFirst = [...byPeople].reverse().sort((a, b) => Number(isMadeHere(b)) - Number(isMadeHere(a)));
   const chosen = newestFirst.find((one) => adjudicated.has(one.annotationId)) ?? newestFirst[0];
-  if (chosen !== undefined) return correctionIn(chosen);
+  if (chosen !== undefined) return correctionIn(store, chosen);
   if (found.length > 0) throw validationError("only agents have corrected this run; a task expects what a person says");
   throw validationError(`this run has no correction; add one: assay annotate ${runId} --correction TEXT`);
 }
 
-function correctionIn({ annotationId, signal, target }: AnnotationRecord): Correction {
-  return { annotationId, text: signal.correction ?? "", target };
+async function correctionIn(store: Reads, { tenant, annotationId, target }: AnnotationRecord): Promise<Correction> {
+  const [whole] = await store.listAnnotations({ tenant }, { annotationId, order: "oldest", limit: 1 });
+  return { annotationId, text: whole?.signal.correction ?? "", target };
 }

@@ -10,6 +10,7 @@ import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { isRecorded } from "../../protocol/tapes/api.ts";
 import { goldOf } from "../../statistics/gold.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Store } from "../../store/port/store.ts";
 import { adjudicatedAmong } from "../override/score-judgments.ts";
 import { evalPlanOf } from "../run/eval-plan.ts";
@@ -123,7 +124,7 @@ async function annotationsOf(store: Pick<Store, "annotationsOfRun">, runId: stri
   for (;;) {
     const page = await store.annotationsOfRun(runId, all.at(-1), PAGE);
     all.push(...page);
-    if (page.length < PAGE) return all;
+    if (isLastPage(page, PAGE)) return all;
   }
 }
 

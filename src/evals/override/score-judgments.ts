@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
+import { withoutTexts } from "../../engine/judgments/without-texts.ts";
 import { adjudicationsOf } from "../../engine/queues/decide/change-item.ts";
 import { storedItem } from "../../engine/queues/queue-records.ts";
 import { requireKept } from "../../engine/runs/delete-run.ts";
-import { endsLog } from "../../engine/runs/read-log.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Store, StoredEvent } from "../../store/port/store.ts";
 import type { ScoreJudgment } from "./fold-overrides.ts";
 
@@ -52,7 +53,7 @@ export async function scoreJudgments(
 
 const ANNOTATIONS_PAGE = 500;
 
-/** Annotations of a run that the query selects, the oldest first. */
+/** Annotations of a run that the query selects, the oldest first, without their texts. */
 export async function annotationsOf(
   store: Pick<Store, "listAnnotations">,
   tenant: string,
@@ -64,8 +65,8 @@ export async function annotationsOf(
       { tenant },
       { ...query, order: "oldest", limit: ANNOTATIONS_PAGE, ...defined({ after }) },
     );
-    found.push(...page);
-    if (page.length < ANNOTATIONS_PAGE) return found;
+    found.push(...page.map(withoutTexts));
+    if (isLastPage(page, ANNOTATIONS_PAGE)) return found;
   }
 }
 
@@ -97,7 +98,7 @@ export async function scoredEvents(store: Pick<Store, "readEvents">, runId: stri
   for (let from = 0; ; ) {
     const page = await store.readEvents(runId, from, EVENTS_PAGE);
     for (const event of page) if (event.type === "eval.scored") found.push(scoredIn(event));
-    if (endsLog(page, EVENTS_PAGE)) return found;
+    if (isLastPage(page, EVENTS_PAGE)) return found;
     from = (page.at(-1) as StoredEvent).sequence + 1;
     await nextTurn();
   }

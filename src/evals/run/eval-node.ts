@@ -1,11 +1,11 @@
 import type { Host } from "../../engine/host.ts";
-import { endsLog } from "../../engine/runs/read-log.ts";
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/worker/node-type.ts";
 import { defined } from "../../protocol/defined.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { parse, Type } from "../../protocol/schema.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Store } from "../../store/port/store.ts";
 import { plannedRef } from "../suite/suite-ref.ts";
 import { readSuite, withSuiteRoom } from "../suite/suite-store.ts";
@@ -76,7 +76,7 @@ async function hasBegun(store: Store, { runId }: Run): Promise<boolean> {
   for (let from = 0; ; ) {
     const page = await store.readEvents(runId, from, 50);
     if (page.some(({ type }) => type === "eval.started")) return true;
-    if (endsLog(page, 50)) return false;
+    if (isLastPage(page, 50)) return false;
     from += page.length;
   }
 }

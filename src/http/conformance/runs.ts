@@ -3,7 +3,6 @@ import type { Host } from "../../engine/host.ts";
 import { rolesOfPrincipal } from "../../engine/identity/grants.ts";
 import { createRun } from "../../engine/runs/create-run.ts";
 import { debugBundle } from "../../engine/runs/debug-bundle.ts";
-import { endsLog } from "../../engine/runs/read-log.ts";
 import { readSnapshot } from "../../engine/runs/read-run.ts";
 import { RunSpans } from "../../engine/runs/run-trace.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -11,6 +10,7 @@ import type { RunEventDoc } from "../../protocol/events.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { EVERY_SCOPE } from "../../protocol/identity/scopes.ts";
 import type { OPERATIONS } from "../../protocol/operations.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { HttpDeps } from "../pipeline/deps.ts";
 import type { HandlersOf } from "../pipeline/handler.ts";
 import { ok } from "../pipeline/reply.ts";
@@ -81,7 +81,7 @@ async function matchingEvents(host: Host, runId: string, filter: EventFilter): P
   for (let from = 0; ; ) {
     const page = await host.store.readEvents(runId, from, PAGE);
     for (const { body } of page) if (wanted.length === 0 || matches(body, filter, wanted)) bodies.push(body);
-    if (endsLog(page, PAGE)) return bodies;
+    if (isLastPage(page, PAGE)) return bodies;
     from += page.length;
   }
 }

@@ -11,12 +11,12 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AnnotateRequest } from "../../protocol/judgments/annotation-api.ts";
 import type { JUDGMENT_OPERATIONS } from "../../protocol/judgments/operations.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import { type HandlersOf, type RequestContext, recordedReply } from "../pipeline/handler.ts";
 import { created, ok, type Reply } from "../pipeline/reply.ts";
 import { jsonPages, pagesOf, sendList } from "../pipeline/send-list.ts";
 
-/** A correction may be as long as a book, and many may read them at the same time. */
-const PAGE_ROWS = 8;
+const PAGE_ROWS = 50;
 
 /** All but the stream of judgments, which is in `events.ts`. */
 export const JUDGMENT_ROUTES: HandlersOf<Omit<typeof JUDGMENT_OPERATIONS, "streamJudgments">> = {
@@ -31,7 +31,7 @@ export const JUDGMENT_ROUTES: HandlersOf<Omit<typeof JUDGMENT_OPERATIONS, "strea
         const page = await store.annotationsOfRun(runId, after, PAGE_ROWS);
         yield page.map((record) => JSON.stringify(annotationDoc(record)));
         after = page.at(-1);
-        if (page.length < PAGE_ROWS) return;
+        if (isLastPage(page, PAGE_ROWS)) return;
       }
     }
     return sendList(context, { before: '{"annotations":[', items: pages(), after: "]}" });

@@ -9,6 +9,7 @@ import {
   type AnnotationChangeKind,
   type ChangePlace,
 } from "../../store/port/judgments.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Change, Store } from "../../store/port/store.ts";
 import { plainFrame } from "./event-frames.ts";
 import { forEachSubscriber } from "./stream-subscriber.ts";
@@ -200,7 +201,7 @@ export class ChangeFeed<S extends ChangeSubscriber> {
     for (const follower of group) follower.markCurrent();
     const changes = await this.#store.annotationChanges(this.#tenant, place, PAGE_ROWS);
     const page = changes.map((change) => new ChangeFrame(change));
-    if (changes.length === PAGE_ROWS) for (const follower of group) follower.markBehind();
+    if (!isLastPage(changes, PAGE_ROWS)) for (const follower of group) follower.markBehind();
     await forEachSubscriber(group, (follower) => follower.take(page));
   }
 

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { shownRun } from "../../engine/gates/shown-gates.ts";
-import { endsLog } from "../../engine/runs/read-log.ts";
 import { pauses } from "../../engine/worker/pauses.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { changesSnapshot, endsRun, type RunEvent } from "../../protocol/events.ts";
 import { evolve, type Run } from "../../protocol/runs/run.ts";
 import type { Sensitivity } from "../../protocol/runs/snapshot.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import type { Store, StoredEvent } from "../../store/port/store.ts";
 import { CHUNK_BYTES, EventChunk, splitEvents } from "./event-frames.ts";
 import type { RunSubscriber } from "./run-subscriber.ts";
@@ -88,7 +88,7 @@ export class RunFeed {
         this.#isDue = false;
         const events = await this.#store.readEvents(this.runId, this.#next, PAGE_ROWS);
         await this.#deliver(events);
-        if (endsLog(events, PAGE_ROWS)) continue;
+        if (isLastPage(events, PAGE_ROWS)) continue;
         this.#isDue = true;
         // Other work gets its turn: pages may hold few events that are shown, so that no socket fills.
         await nextTurn();

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { endsLog } from "../../engine/runs/read-log.ts";
 import { pauses } from "../../engine/worker/pauses.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { endsRun } from "../../protocol/events.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
+import { isLastPage } from "../../store/port/large-rows.ts";
 import { type BatchOutput, EventBatch } from "./event-batch.ts";
 import type { StreamModes } from "./event-frames.ts";
 import { CHUNK_BYTES, EventChunk, snapshotFrame, splitEvents } from "./event-frames.ts";
@@ -168,7 +168,7 @@ export class RunSubscriber extends StreamSubscriber<"new" | "reading" | "live" |
     }
     if (this.state !== "reading") return false;
     this.#rows = Math.min(ROWS_MAX, asked * 2);
-    if (!endsLog(events, asked)) {
+    if (!isLastPage(events, asked)) {
       // A long log of which this mode shows little never fills the socket; other work gets its turn.
       await nextTurn();
     } else if (this.#feed.join(this, this.#position, fold)) {

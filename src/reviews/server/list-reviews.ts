@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Host } from "../../engine/host.ts";
+import { serializeFor } from "../../engine/shared/serialize.ts";
 import { inTurns } from "../../engine/worker/pauses.ts";
 import { addTo } from "../../formats/text/collections.ts";
 import { defined } from "../../protocol/defined.ts";
@@ -69,19 +70,29 @@ const ENTRIES_MAX = 250_000;
 /** Looked for together. */
 const SESSIONS_PER_READ = 50;
 /** Rounds are read in groups of this size, unless one session has more; only their counts are kept. */
-const ROUNDS_PER_READ = 50;
+const ROUNDS_PER_READ = 10;
 
 interface CountLimits {
   readonly sessionsMax?: number;
   readonly entriesMax?: number;
 }
 
-/** Counts the outcomes of the remarks of all visible sessions. */
-export async function countReviews(
+/** Counts the outcomes of the remarks of all visible sessions, for one request of a tenant at a time. */
+export function countReviews(
+  host: Reading,
+  visible: Visibility,
+  query: ReviewAnalyticsQuery,
+  limits: CountLimits = {},
+): Promise<ReviewAnalyticsResponse> {
+  const key = `counts of reviews of ${visible.tenant}`;
+  return serializeFor(host.store, key, () => countNow(host, visible, query, limits));
+}
+
+async function countNow(
   { store }: Reading,
   visible: Visibility,
   query: ReviewAnalyticsQuery,
-  { sessionsMax = SESSIONS_MAX, entriesMax = ENTRIES_MAX }: CountLimits = {},
+  { sessionsMax = SESSIONS_MAX, entriesMax = ENTRIES_MAX }: CountLimits,
 ): Promise<ReviewAnalyticsResponse> {
   const filter = filterOf(query);
   const conversations: ReviewedConversation[] = [];

@@ -14,8 +14,8 @@ export interface Gates {
   /** Interrupts of any status of these runs; ids of runs the caller cannot see are passed over. */
   interruptsOfRuns(visible: Visibility, runIds: readonly string[]): Promise<StoredInterrupt[]>;
   readInterrupt(visible: Visibility, interruptId: string): Promise<StoredInterrupt | undefined>;
-  /** Newest first. */
-  interruptsByCorrelation(visible: Visibility, query: CorrelationQuery): Promise<StoredInterrupt[]>;
+  /** Newest first, without what they show, which may be large. */
+  interruptsByCorrelation(visible: Visibility, query: CorrelationQuery): Promise<WaitingInterrupt[]>;
   gateSummary(visible: Visibility, query: GateSummaryQuery): Promise<GateSummaryRow[]>;
   /** Every row of a run as it is stored, by id, for the rebuild check. */
   interruptRows(runId: string): Promise<{ interrupts: readonly object[]; votes: readonly object[] }>;
@@ -48,6 +48,8 @@ export interface CorrelationQuery {
   readonly open: boolean;
   readonly limit: number;
 }
+
+export type WaitingInterrupt = Pick<StoredInterrupt, "interruptId" | "runId">;
 
 export interface StoredInterrupt {
   readonly interruptId: string;

@@ -2,6 +2,7 @@ import type { AgentFields } from "../../protocol/agents/agent-of.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { ActorKind, AnnotationState, Signal, SignalKind } from "../../protocol/judgments/annotation.ts";
 import type { QueueItemState } from "../../protocol/queues/api.ts";
+import type { RowPage } from "./large-rows.ts";
 import type {
   EndedRun,
   EndedRunQuery,
@@ -16,7 +17,7 @@ export type * from "./queue-records.ts";
 
 /**
  * Judgments of runs: annotations with their history, what is counted of them, review queues, and what is left of runs
- * that were deleted. None of it is in the log of a run.
+ * that were deleted. None of it is in the log of a run. Pages of lists are `cut` where their rows are large.
  *
  * Every change of an annotation has a place in its tenant's history: the sequence of the audit entry that was committed
  * with it, and its number among the changes of that commit. Places are handed out in the order of commits, so a reader that has
@@ -27,12 +28,20 @@ export interface Judgments {
   readAnnotation(visible: Visibility, annotationId: string): Promise<AnnotationRecord | undefined>;
   /** Those of them that the tenant has, in no order. For imports: any workspace. */
   annotationsById(tenant: string, annotationIds: readonly string[]): Promise<AnnotationRecord[]>;
+  /** The ids of those of them that are live and were made here, in no order. */
+  liveAnnotations(tenant: string, annotationIds: readonly string[]): Promise<string[]>;
+  /** How many bytes the texts of those of them take that the tenant has, without reading them. */
+  annotationBytes(tenant: string, annotationIds: readonly string[]): Promise<number>;
   /** Oldest first, whatever their state. Unscoped: callers look the run up first. */
-  annotationsOfRun(runId: string, after: AnnotationPlace | undefined, limit: number): Promise<AnnotationRecord[]>;
-  listAnnotations(visible: Visibility, query: AnnotationQuery): Promise<AnnotationRecord[]>;
+  annotationsOfRun(
+    runId: string,
+    after: AnnotationPlace | undefined,
+    limit: number,
+  ): Promise<RowPage<AnnotationRecord>>;
+  listAnnotations(visible: Visibility, query: AnnotationQuery): Promise<RowPage<AnnotationRecord>>;
 
   /** In the order of commits, after a place, each with the annotation as it is now. */
-  annotationChanges(tenant: string, after: ChangePlace, limit: number): Promise<AnnotationChange[]>;
+  annotationChanges(tenant: string, after: ChangePlace, limit: number): Promise<RowPage<AnnotationChange>>;
   /** Where the history of a tenant ends now; `{ seq: 0, n: 0 }` when nothing was ever written. */
   annotationHead(tenant: string): Promise<ChangePlace>;
   /** Where a change is in the history; undefined when it never was, or was deleted with its run. */
@@ -52,12 +61,15 @@ export interface Judgments {
 
   readQueue(visible: Visibility, queueId: string): Promise<QueueRecord | undefined>;
   /** Newest first; `before` is the id of the last one of the page before. */
-  listQueues(visible: Visibility, query: { readonly limit: number; readonly before?: string }): Promise<QueueRecord[]>;
+  listQueues(
+    visible: Visibility,
+    query: { readonly limit: number; readonly before?: string },
+  ): Promise<RowPage<QueueRecord>>;
   readQueueItem(visible: Visibility, queueId: string, itemId: string): Promise<QueueItemRecord | undefined>;
   /** Those of them that the tenant has, in no order; of whatever queue and workspace. */
   queueItemsById(tenant: string, itemIds: readonly string[]): Promise<QueueItemRecord[]>;
   /** In order of `position`, then id. */
-  listQueueItems(visible: Visibility, query: QueueItemQuery): Promise<QueueItemRecord[]>;
+  listQueueItems(visible: Visibility, query: QueueItemQuery): Promise<RowPage<QueueItemRecord>>;
   /**
    * Open items that the reviewer neither judged, skipped nor holds, in order of `position`, then id, of which fewer than
    * required are taken at `nowMs` (judged, or leased until later).

@@ -1,5 +1,3 @@
-import type { EventPage, StoredEvent } from "./store.ts";
-
 /** A state of more bytes is read on its own, after the reader has made room. */
 export const LARGE_STATE_BYTES = 1_048_576;
 
@@ -12,8 +10,18 @@ interface Sized {
   readonly bytes: number;
 }
 
-export function eventPage(events: StoredEvent[], cut: boolean): EventPage {
-  return cut ? Object.assign(events, { cut: true as const }) : events;
+/** Rows up to a limit; fewer, and `cut`, where they ended for their size and not because there are no more. */
+export interface RowPage<T> extends ReadonlyArray<T> {
+  readonly cut?: true;
+}
+
+export function rowPage<T>(rows: T[], cut: boolean): RowPage<T> {
+  return cut ? Object.assign(rows, { cut: true as const }) : rows;
+}
+
+/** Whether nothing follows a page that was asked for with this limit. */
+export function isLastPage(page: RowPage<unknown>, limit: number): boolean {
+  return page.length < limit && page.cut !== true;
 }
 
 /** The beginning of a page that is not larger than a page may be; at least one event, however large it is. */

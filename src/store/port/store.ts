@@ -18,6 +18,7 @@ import type {
 } from "./gates.ts";
 import type { AnnotationWrite, Judgments, QueueWrite, RunDeletion } from "./judgments.ts";
 import type { Keys, KeyWrite, RoleBinding } from "./keys.ts";
+import type { RowPage } from "./large-rows.ts";
 import type { Reviews, ReviewWrite } from "./reviews.ts";
 import type {
   ArtifactWrite,
@@ -272,10 +273,7 @@ export interface CountedRuns {
   readonly descendants: Readonly<Record<string, number>>;
 }
 
-/** A page of a log; `cut` when it ended for its size and not for the end of the log. */
-export interface EventPage extends ReadonlyArray<StoredEvent> {
-  readonly cut?: true;
-}
+export type EventPage = RowPage<StoredEvent>;
 
 export interface StoredEvent {
   readonly sequence: number;

@@ -1,4 +1,5 @@
 import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { RowPage } from "./large-rows.ts";
 
 /** The type of the artifacts that are bodies of a tape. Their ids are the hashes. */
 export const TAPE_BODY = "tape-body";
@@ -7,8 +8,8 @@ export const TAPE_BODY = "tape-body";
 export interface Tapes {
   /** The tape that a run was imported from; undefined when there is none, or the caller cannot see it. */
   readTape(visible: Visibility, runId: string): Promise<StoredTape | undefined>;
-  /** Runs that came from tapes with this digest, or all, newest first; `before` is the id of the last one of the page before. */
-  listTapes(visible: Visibility, query: TapeQuery): Promise<TapeOutline[]>;
+  /** Runs that came from tapes with this digest, or all, newest first; `before` is the id of the last one of the page before. `cut` where headers are long. */
+  listTapes(visible: Visibility, query: TapeQuery): Promise<RowPage<TapeOutline>>;
   /** The sidecar as it was last pushed to a run, whatever run that is. */
   readSidecar(visible: Visibility, runId: string): Promise<StoredSidecar | undefined>;
   /** Hashes of the bodies of a run that are here, sorted; each is an artifact of that name and of `TAPE_BODY`. */

@@ -2,10 +2,11 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { Membership } from "../port/gates.ts";
 import type { AnnotationPlace, AnnotationRecord, EventPlace } from "../port/judgments.ts";
-import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../port/large-rows.ts";
+import { fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES, type RowPage, rowPage } from "../port/large-rows.ts";
 import type { EventPage, IdempotencyKey, IdempotencyRecord, KeyRecord } from "../port/store.ts";
+import { fittingPage } from "../read/fitting.ts";
 import { beginningOf, toEventPlace } from "../read/run-heads.ts";
-import { FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
+import { ANNOTATION_TEXT_BYTES, FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
 import {
   type IdempotencyColumns,
   type KeyAndRoles,
@@ -64,14 +65,14 @@ export async function readEvents(
   const fitting = fittingEvents(rows);
   const cut = fitting.length < rows.length;
   const large = fitting.filter(({ body }) => body === null).map(({ sequence }) => sequence);
-  if (large.length === 0) return eventPage((fitting as readonly RunEventsTable[]).map(toStoredEvent), cut);
+  if (large.length === 0) return rowPage((fitting as readonly RunEventsTable[]).map(toStoredEvent), cut);
   const query = { ...prepared("read large events", READ_LARGE_EVENTS), values: [runId, large] };
   const whole = new Map((await pool.query<RunEventsTable>(query)).rows.map((row) => [row.sequence, row]));
   const page = fitting.flatMap((row) => {
     const one = row.body === null ? whole.get(row.sequence) : (row as RunEventsTable);
     return one === undefined ? [] : [toStoredEvent(one)];
   });
-  return eventPage(page, cut);
+  return rowPage(page, cut);
 }
 
 const FIND_EVENT = `select sequence, type, body from run_events
@@ -85,20 +86,29 @@ export async function findEvent(pool: Queries, runId: string, eventId: string): 
 }
 
 // By tenant: a judgment that another tenant imported may be about a run of the same id.
-const ANNOTATIONS_OF_RUN = `select * from annotations
+const OF_RUN = `from annotations
   where tenant = (select tenant from runs where run_id = $1) and run_id = $1 and (created_at, annotation_id) > ($2, $3)
   order by created_at, annotation_id limit $4`;
+const ANNOTATIONS_OF_RUN = `select * ${OF_RUN}`;
+const ANNOTATION_SIZES = `select ${ANNOTATION_TEXT_BYTES} as bytes ${OF_RUN}`;
 
 export async function annotationsOfRun(
   pool: Queries,
   runId: string,
   after: AnnotationPlace | undefined,
   limit: number,
-): Promise<AnnotationRecord[]> {
+): Promise<RowPage<AnnotationRecord>> {
   const { createdAtMs, annotationId } = after ?? FIRST_PLACE;
-  const values = [runId, createdAtMs, annotationId, limit];
-  const query = { ...prepared("annotations of run", ANNOTATIONS_OF_RUN), values };
-  return (await pool.query<AnnotationsTable>(query)).rows.map(toAnnotation);
+  const place = [runId, createdAtMs, annotationId];
+  const sizes = { ...prepared("annotation sizes of run", ANNOTATION_SIZES), values: [...place, limit] };
+  const of = (most: number) => ({
+    ...prepared("annotations of run", ANNOTATIONS_OF_RUN),
+    values: [...place, most],
+  });
+  return fittingPage(limit, {
+    sizes: async () => (await pool.query<{ readonly bytes: number }>(sizes)).rows,
+    rows: async (most) => (await pool.query<AnnotationsTable>(of(most))).rows.map(toAnnotation),
+  });
 }
 
 const READ_IDEMPOTENCY = `select digest, state, status, headers, body, lease_until from idempotency

@@ -1,8 +1,10 @@
 import { type Kysely, sql } from "kysely";
 import type { AnnotationChange, AnnotationChangeKind, ChangePlace } from "../port/judgments.ts";
-import { toAnnotation } from "../rows/annotation-rows.ts";
+import type { RowPage } from "../port/large-rows.ts";
+import { ANNOTATION_TEXT_BYTES, toAnnotation } from "../rows/annotation-rows.ts";
 import type { Tables } from "../schema/tables.ts";
 import { auditHead } from "./audit.ts";
+import { fittingPage } from "./fitting.ts";
 
 const START: ChangePlace = { seq: 0, n: 0 };
 
@@ -11,29 +13,32 @@ export async function annotationChanges(
   tenant: string,
   after: ChangePlace,
   limit: number,
-): Promise<AnnotationChange[]> {
-  const rows = await db
+): Promise<RowPage<AnnotationChange>> {
+  const following = db
     .selectFrom("annotation_changes as change")
     .innerJoin("annotations", (join) =>
       join
         .onRef("annotations.tenant", "=", "change.tenant")
         .onRef("annotations.annotation_id", "=", "change.annotation_id"),
     )
-    .selectAll("annotations")
-    .select(["change.seq", "change.n", "change.change", WITHHELD])
     .where("change.tenant", "=", tenant)
     .where(sql<boolean>`(change.seq, change.n) > (${after.seq}, ${after.n})`)
     .orderBy("change.seq")
-    .orderBy("change.n")
-    .limit(limit)
-    .execute();
-  return rows.map(({ seq, n, change, withheld, ...row }) => ({
-    place: { seq, n },
-    change: change as AnnotationChangeKind,
-    annotation: toAnnotation(row),
-    withheld: Boolean(withheld),
-  }));
+    .orderBy("change.n");
+  const changes = following.selectAll("annotations").select(["change.seq", "change.n", "change.change", WITHHELD]);
+  return fittingPage(limit, {
+    sizes: () => following.select(TEXT_BYTES.as("bytes")).limit(limit).execute(),
+    rows: async (most) =>
+      (await changes.limit(most).execute()).map(({ seq, n, change, withheld, ...row }) => ({
+        place: { seq, n },
+        change: change as AnnotationChangeKind,
+        annotation: toAnnotation(row),
+        withheld: Boolean(withheld),
+      })),
+  });
 }
+
+const TEXT_BYTES = sql.raw<number>(ANNOTATION_TEXT_BYTES);
 
 const WITHHELD = sql<number | boolean>`annotations.queue_item_id is not null and (exists (
     select 1 from queue_items as item join queues as queue on queue.queue_id = item.queue_id

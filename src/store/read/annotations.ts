@@ -2,12 +2,16 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Expression, type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../port/judgments.ts";
+import { type RowPage, rowPage } from "../port/large-rows.ts";
 import { searchWords } from "../port/search-words.ts";
-import { agentsIn, FIRST_PLACE, isSeveral, toAnnotation } from "../rows/annotation-rows.ts";
+import { ANNOTATION_TEXT_BYTES, agentsIn, FIRST_PLACE, isSeveral, toAnnotation } from "../rows/annotation-rows.ts";
 import { dialectOf } from "../schema/dialect.ts";
 import type { AnnotationsTable, RunFeedbackTable, RunLabelsTable } from "../schema/judgments.ts";
 import type { Tables } from "../schema/tables.ts";
 import { inBatches, visibleTo } from "./conditions.ts";
+import { fittingPage } from "./fitting.ts";
+
+const TEXT_BYTES = sql.raw<number>(ANNOTATION_TEXT_BYTES);
 
 export async function readAnnotation(
   db: Kysely<Tables>,
@@ -27,6 +31,42 @@ export async function annotationsById(
     visibleAnnotations(db, { tenant }).where("annotation_id", "in", ids).execute(),
   );
   return rows.map(toAnnotation);
+}
+
+/** The ids of those that are live and were made here, in no order. */
+export async function liveAnnotations(
+  db: Kysely<Tables>,
+  tenant: string,
+  annotationIds: readonly string[],
+): Promise<string[]> {
+  const rows = await inBatches([...new Set(annotationIds)], (ids) =>
+    db
+      .selectFrom("annotations")
+      .select("annotation_id")
+      .where("tenant", "=", tenant)
+      .where("annotation_id", "in", ids)
+      .where("state", "=", "live")
+      .where("imported_by", "is", null)
+      .execute(),
+  );
+  return rows.map(({ annotation_id }) => annotation_id);
+}
+
+/** What the texts of these take that the tenant has. */
+export async function annotationBytes(
+  db: Kysely<Tables>,
+  tenant: string,
+  annotationIds: readonly string[],
+): Promise<number> {
+  const rows = await inBatches([...new Set(annotationIds)], (ids) =>
+    db
+      .selectFrom("annotations")
+      .select(TEXT_BYTES.as("bytes"))
+      .where("tenant", "=", tenant)
+      .where("annotation_id", "in", ids)
+      .execute(),
+  );
+  return rows.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** Without those that have come down to nothing. */
@@ -61,15 +101,26 @@ export async function listAnnotations(
   db: Kysely<Tables>,
   visible: Visibility,
   query: AnnotationQuery,
-): Promise<AnnotationRecord[]> {
+): Promise<RowPage<AnnotationRecord>> {
   if (query.agentId === undefined) return annotationPage(db, visible, query);
-  const pages: AnnotationRecord[][] = [];
+  const pages: RowPage<AnnotationRecord>[] = [];
   for (const column of [query.agentId, ...(await columnsWith(db, visible, query.agentId))]) {
     if (pages.length > 0) await nextTurn();
     pages.push(await annotationPage(db, visible, { ...query, agentId: column }));
   }
   const [first = []] = pages;
-  return pages.length === 1 ? first : inOrder(pages.flat(), query.order).slice(0, query.limit);
+  return pages.length === 1 ? first : mergedPage(pages, query);
+}
+
+/** One page of several in the same order. It ends with the first of them that was cut: others of that page may come before all that follows. */
+function mergedPage(
+  pages: readonly RowPage<AnnotationRecord>[],
+  { order, limit }: AnnotationQuery,
+): RowPage<AnnotationRecord> {
+  const ends = new Set(pages.flatMap((page) => (page.cut ? page.slice(-1) : [])));
+  const all = inOrder(pages.flat(), order);
+  const end = all.findIndex((record) => ends.has(record));
+  return rowPage(all.slice(0, end < 0 ? limit : Math.min(limit, end + 1)), end >= 0);
 }
 
 const STEPS_AT_ONCE = 100;
@@ -111,23 +162,23 @@ async function annotationPage(
   db: Kysely<Tables>,
   visible: Visibility,
   query: AnnotationQuery,
-): Promise<AnnotationRecord[]> {
-  const { after, order, limit, words, blindFor } = query;
+): Promise<RowPage<AnnotationRecord>> {
+  const { after, order, words, blindFor } = query;
   const search = await searchFor(db, words);
   const direction = order === "oldest" ? "asc" : "desc";
-  const rows = await db
+  const found = db
     .selectFrom(search.from.as("annotations"))
-    .selectAll()
     .where(visibleTo(visible))
     .where((one) => one.and(conditions(one, query)))
     .$if(after !== undefined, (found) => found.where((one) => comesAfter(one, after ?? FIRST_PLACE, order)))
     .where(search.where)
     .$if(blindFor !== undefined, (found) => found.where(notBlindFor(blindFor ?? "")))
     .orderBy("created_at", direction)
-    .orderBy("annotation_id", direction)
-    .limit(limit)
-    .execute();
-  return rows.map(toAnnotation);
+    .orderBy("annotation_id", direction);
+  return fittingPage(query.limit, {
+    sizes: () => found.select(TEXT_BYTES.as("bytes")).limit(query.limit).execute(),
+    rows: async (limit) => (await found.selectAll().limit(limit).execute()).map(toAnnotation),
+  });
 }
 
 type Annotations = ExpressionBuilder<Tables, "annotations">;

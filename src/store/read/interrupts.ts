@@ -8,6 +8,7 @@ import type {
   HeldQuery,
   InterruptQuery,
   StoredInterrupt,
+  WaitingInterrupt,
 } from "../port/gates.ts";
 import { toStoredInterrupt } from "../rows/interrupt-rows.ts";
 import {
@@ -78,15 +79,16 @@ export async function interruptsByCorrelation(
   db: Kysely<Tables>,
   visible: Visibility,
   { correlationId, eventType, open, limit }: CorrelationQuery,
-): Promise<StoredInterrupt[]> {
-  const rows = await visibleInterrupts(db, visible)
+): Promise<WaitingInterrupt[]> {
+  const rows = await interruptsSeen(db, visible)
+    .select(["interrupt_id", "run_id"])
     .where("correlation_id", "=", correlationId)
     .where("event_type", "=", eventType)
     .$if(open, (found) => found.where(isOpen))
     .orderBy("interrupt_id", "desc")
     .limit(limit)
     .execute();
-  return rows.map(toStoredInterrupt);
+  return rows.map(({ interrupt_id, run_id }) => ({ interruptId: interrupt_id, runId: run_id }));
 }
 
 export async function interruptRows(

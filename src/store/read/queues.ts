@@ -8,10 +8,14 @@ import type {
   QueueRecord,
   ReviewerProgress,
 } from "../port/judgments.ts";
+import type { RowPage } from "../port/large-rows.ts";
 import { toItem } from "../rows/queue-rows.ts";
 import { type QueueItemsTable, type QueueReviewsTable, queues } from "../schema/queues.ts";
 import type { Tables } from "../schema/tables.ts";
 import { inBatches, visibleTo } from "./conditions.ts";
+import { fittingPage } from "./fitting.ts";
+
+const BODY_BYTES = sql<number>`octet_length(body)`.as("bytes");
 
 export async function readQueue(
   db: Kysely<Tables>,
@@ -26,13 +30,14 @@ export async function listQueues(
   db: Kysely<Tables>,
   visible: Visibility,
   { limit, before }: { readonly limit: number; readonly before?: string },
-): Promise<QueueRecord[]> {
-  const rows = await visibleQueues(db, visible)
+): Promise<RowPage<QueueRecord>> {
+  const found = queuesSeen(db, visible)
     .$if(before !== undefined, (queues) => queues.where("queue_id", "<", before ?? ""))
-    .orderBy("queue_id", "desc")
-    .limit(limit)
-    .execute();
-  return rows.map(queues.toRecord);
+    .orderBy("queue_id", "desc");
+  return fittingPage(limit, {
+    sizes: () => found.select(BODY_BYTES).limit(limit).execute(),
+    rows: async (most) => (await found.selectAll().limit(most).execute()).map(queues.toRecord),
+  });
 }
 
 export async function readQueueItem(
@@ -60,7 +65,7 @@ export async function listQueueItems(
   db: Kysely<Tables>,
   visible: Visibility,
   query: QueueItemQuery,
-): Promise<QueueItemRecord[]> {
+): Promise<RowPage<QueueItemRecord>> {
   const { queueId, limit, after, state, reviewer, reviewStatus } = query;
   const reviewed = db
     .selectFrom("queue_reviews")
@@ -68,17 +73,18 @@ export async function listQueueItems(
     .where("queue_id", "=", queueId)
     .$if(reviewer !== undefined, (reviews) => reviews.where("reviewer", "=", reviewer ?? ""))
     .$if(reviewStatus !== undefined, (reviews) => reviews.where("status", "=", reviewStatus ?? "leased"));
-  const rows = await visibleItems(db, visible, queueId)
+  const found = itemsSeen(db, visible, queueId)
     .$if(state !== undefined, (items) => items.where("state", "=", state ?? "open"))
     .$if(after !== undefined, (items) =>
       items.where(sql<boolean>`(position, item_id) > (${after?.position}, ${after?.itemId})`),
     )
     .$if(reviewer !== undefined || reviewStatus !== undefined, (items) => items.where("item_id", "in", reviewed))
     .orderBy("position")
-    .orderBy("item_id")
-    .limit(limit)
-    .execute();
-  return withReviews(db, rows);
+    .orderBy("item_id");
+  return fittingPage(limit, {
+    sizes: () => found.select(BODY_BYTES).limit(limit).execute(),
+    rows: async (most) => withReviews(db, await found.selectAll().limit(most).execute()),
+  });
 }
 
 export async function freeQueueItems(
@@ -187,9 +193,17 @@ async function withReviews(db: Kysely<Tables>, rows: readonly QueueItemsTable[])
 }
 
 function visibleQueues(db: Kysely<Tables>, visible: Visibility) {
-  return db.selectFrom("queues").selectAll().where(visibleTo(visible));
+  return queuesSeen(db, visible).selectAll();
+}
+
+function queuesSeen(db: Kysely<Tables>, visible: Visibility) {
+  return db.selectFrom("queues").where(visibleTo(visible));
 }
 
 function visibleItems(db: Kysely<Tables>, visible: Visibility, queueId: string) {
-  return db.selectFrom("queue_items").selectAll().where("queue_id", "=", queueId).where(visibleTo(visible));
+  return itemsSeen(db, visible, queueId).selectAll();
+}
+
+function itemsSeen(db: Kysely<Tables>, visible: Visibility, queueId: string) {
+  return db.selectFrom("queue_items").where("queue_id", "=", queueId).where(visibleTo(visible));
 }

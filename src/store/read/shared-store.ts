@@ -78,6 +78,8 @@ export const NAMED_BY_TENANT: ReadonlySet<string> = new Set<keyof SharedStore>([
   "putCheckpoint",
   "reviewRounds",
   "annotationsById",
+  "liveAnnotations",
+  "annotationBytes",
   "annotationChanges",
   "annotationHead",
   "changePlace",

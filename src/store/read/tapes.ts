@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { RowPage } from "../port/large-rows.ts";
 import {
   HEADER_CHARACTERS_MAX,
   type StoredSidecar,
@@ -11,6 +12,7 @@ import {
 import type { Tables } from "../schema/tables.ts";
 import { tapeSidecars, tapes } from "../schema/tapes.ts";
 import { visibleTo } from "./conditions.ts";
+import { fittingPage } from "./fitting.ts";
 
 export async function readTape(
   db: Kysely<Tables>,
@@ -21,19 +23,28 @@ export async function readTape(
   return row && tapes.toRecord(row);
 }
 
-export async function listTapes(db: Kysely<Tables>, visible: Visibility, query: TapeQuery): Promise<TapeOutline[]> {
+const HEADER_START = sql<string>`substr(header, 1, ${sql.lit(HEADER_CHARACTERS_MAX)})`;
+
+export async function listTapes(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  query: TapeQuery,
+): Promise<RowPage<TapeOutline>> {
   const { digest, before, limit } = query;
-  const rows = await visibleTapes(db, visible)
-    .select(["run_id", "tenant", "workspace", "digest", "name", "records", "imported_by", "imported_at"])
-    .select(sql<string>`substr(header, 1, ${sql.lit(HEADER_CHARACTERS_MAX)})`.as("header"))
+  const found = visibleTapes(db, visible)
     .$if(digest !== undefined, (tapes) => tapes.where("digest", "=", digest ?? ""))
     .$if(before !== undefined, (tapes) => tapes.where("run_id", "<", before ?? ""))
-    .orderBy("run_id", "desc")
-    .limit(limit)
-    .execute();
-  return rows.map((row) => {
-    const { header: headerStart, bodies: _, ...outline } = tapes.toRecord({ ...row, bodies: "[]" });
-    return { ...outline, headerStart };
+    .orderBy("run_id", "desc");
+  const outlines = found
+    .select(["run_id", "tenant", "workspace", "digest", "name", "records", "imported_by", "imported_at"])
+    .select(HEADER_START.as("header"));
+  return fittingPage(limit, {
+    sizes: () => found.select(sql<number>`octet_length(${HEADER_START})`.as("bytes")).limit(limit).execute(),
+    rows: async (most) =>
+      (await outlines.limit(most).execute()).map((row) => {
+        const { header: headerStart, bodies: _, ...outline } = tapes.toRecord({ ...row, bodies: "[]" });
+        return { ...outline, headerStart };
+      }),
   });
 }
 

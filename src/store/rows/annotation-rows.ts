@@ -9,6 +9,11 @@ import type { AnnotationsTable, AnnotationTextsTable } from "../schema/judgments
 /** The place before all annotations: an imported one may be from before 1970. */
 export const FIRST_PLACE: AnnotationPlace = { createdAtMs: Number.MIN_SAFE_INTEGER, annotationId: "" };
 
+/** SQL: what those columns of an annotation take that may be long. */
+export const ANNOTATION_TEXT_BYTES = ["correction", "note", "tape_row", "retraction_reason", "flag_note"]
+  .map((column) => `coalesce(octet_length(${column}), 0)`)
+  .join(" + ");
+
 export function toAnnotation(row: AnnotationsTable): AnnotationRecord {
   const flag = flagOf(row);
   return {

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../port/large-rows.ts";
+import { fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES, rowPage } from "../port/large-rows.ts";
 import type { Store } from "../port/store.ts";
+import { countFitting } from "../read/fitting.ts";
 import { beginningOf, toEventPlace } from "../read/run-heads.ts";
-import { FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
+import { ANNOTATION_TEXT_BYTES, FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
 import {
   type IdempotencyColumns,
   type KeyAndRoles,
@@ -38,9 +39,11 @@ interface SizedState {
 type SizedEvent = Omit<RunEventsTable, "body"> & { readonly bytes: number; readonly body: string | null };
 
 /** By tenant: a judgment that another tenant imported may be about a run of the same id. */
-export const ANNOTATIONS_OF_RUN = `select * from annotations
+const OF_RUN = `from annotations
   where tenant = (select tenant from runs where run_id = ?) and run_id = ? and (created_at, annotation_id) > (?, ?)
   order by created_at, annotation_id limit ?`;
+export const ANNOTATIONS_OF_RUN = `select * ${OF_RUN}`;
+const ANNOTATION_SIZES = `select ${ANNOTATION_TEXT_BYTES} as bytes ${OF_RUN}`;
 
 /**
  * The reads that requests make again and again, as prepared statements: building and compiling the same query with
@@ -67,6 +70,7 @@ export function hotReads(db: SqliteDatabase): HotReads {
     and substr(body, 1, ?) = ? limit 1`,
   );
   const annotations = db.prepare(ANNOTATIONS_OF_RUN);
+  const annotationSizes = db.prepare(ANNOTATION_SIZES);
   const idempotency = db.prepare(
     `select digest, state, status, headers, body, lease_until from idempotency
     where tenant = ? and operation = ? and idem_key = ? and expires_at > ?`,
@@ -114,7 +118,7 @@ export function hotReads(db: SqliteDatabase): HotReads {
         const whole = row.body === null ? largeEvent.get(runId, row.sequence) : row;
         return whole === undefined ? [] : [toStoredEvent(whole as RunEventsTable)];
       });
-      return eventPage(page, fitting.length < rows.length);
+      return rowPage(page, fitting.length < rows.length);
     }),
     async findEvent(runId, eventId) {
       const beginning = beginningOf(eventId);
@@ -128,7 +132,11 @@ export function hotReads(db: SqliteDatabase): HotReads {
     },
     annotationsOfRun: reading((runId, after, limit) => {
       const { createdAtMs, annotationId } = after ?? FIRST_PLACE;
-      return (annotations.all(runId, runId, createdAtMs, annotationId, limit) as AnnotationsTable[]).map(toAnnotation);
+      const place = [runId, runId, createdAtMs, annotationId];
+      const sizes = annotationSizes.all(...place, limit) as { bytes: number }[];
+      const fitting = countFitting(sizes);
+      const rows = annotations.all(...place, fitting) as AnnotationsTable[];
+      return rowPage(rows.map(toAnnotation), fitting < sizes.length);
     }),
     readIdempotency: reading(({ tenant, operation, key: name }, nowMs) => {
       const row = idempotency.get(tenant, operation, name, nowMs);

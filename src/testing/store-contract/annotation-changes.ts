@@ -43,6 +43,17 @@ export function annotationChanges(subject: Subject): void {
       expect(await store.annotationHead(tenant)).toEqual(changes.at(-1)?.place);
     });
 
+    test("is read some at a time where annotations are large", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const large = upTo(3).map(() => annotationOf(run, { note: build.LARGE_NOTE }));
+      for (const one of large) await annotate(store, one);
+      const first = await store.annotationChanges(tenant, START, 9);
+      expect([first.map(({ annotation }) => annotation), first.cut]).toEqual([large.slice(0, 2), true]);
+      const rest = await store.annotationChanges(tenant, first.at(-1)?.place ?? START, 9);
+      expect([rest.map(({ annotation }) => annotation), rest.cut]).toEqual([large.slice(2), undefined]);
+    });
+
     test("has the places of the audit entries that were committed with it", async () => {
       const { store } = subject;
       const { run, tenant } = await started(subject);

@@ -80,6 +80,36 @@ export function annotationLists(subject: Subject): void {
       expect(found.map(({ note }) => note)).toEqual(names);
     });
 
+    test("pages by size where its annotations are large, of one agent and of several", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const agents = [{ agentId: "writer" }, { agentId: "writer", otherAgents: ["judge"] }];
+      const large = { note: build.LARGE_NOTE };
+      const all = upTo(8).map((n) =>
+        annotationOf(run, { createdAtMs: NOW + n, ...agents[n % 2], ...(n < 6 ? large : {}) }),
+      );
+      await annotate(store, ...all);
+      for (const query of [{}, { agentId: "writer" }]) {
+        const sizes: number[] = [];
+        const found: AnnotationRecord[] = [];
+        for (let more = true; more; ) {
+          const after = found.at(-1);
+          const page = await store.listAnnotations(
+            { tenant },
+            { limit: 9, order: "oldest", ...query, ...(after && { after }) },
+          );
+          found.push(...page);
+          sizes.push(page.length);
+          more = page.cut === true;
+        }
+        expect(found).toEqual(all);
+        expect(sizes.length).toBeGreaterThan(1);
+        expect(Math.max(...sizes)).toBeLessThan(7);
+      }
+      const [first] = await store.listAnnotations({ tenant }, { limit: 1, order: "newest" });
+      expect(first).toEqual(all[7]);
+    });
+
     test("is of one run where that is asked for", async () => {
       const { store } = subject;
       const { run, tenant } = await started(subject);

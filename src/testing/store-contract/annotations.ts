@@ -44,6 +44,10 @@ export function annotations(subject: Subject): void {
       }
       expect(await store.annotationsById(newTenant(), [annotation.annotationId])).toEqual([]);
       expect(await store.annotationsById(tenant, ["ann-no", annotation.annotationId])).toEqual([annotation]);
+      expect(await store.liveAnnotations(newTenant(), [annotation.annotationId])).toEqual([]);
+      expect(await store.liveAnnotations(tenant, ["ann-no", annotation.annotationId])).toEqual([
+        annotation.annotationId,
+      ]);
     });
 
     test("needs its run, and a run of another tenant is none", async () => {
@@ -167,6 +171,7 @@ export function annotations(subject: Subject): void {
       const gone: AnnotationRecord = { ...imported, annotationId: "ann-from-elsewhere", ...RETRACTED };
       await accept(store, judging(tenant, build.importing(imported), build.importing(gone)));
       expect(await store.annotationsById(tenant, [imported.annotationId, gone.annotationId])).toHaveLength(2);
+      expect(await store.liveAnnotations(tenant, [imported.annotationId, gone.annotationId])).toEqual([]);
       expect(await store.readAnnotation({ tenant }, gone.annotationId)).toEqual(gone);
       expect(await store.annotationsOfRun(others.run.runId, undefined, 9)).toEqual([]);
     });
@@ -215,6 +220,20 @@ export function annotations(subject: Subject): void {
       expect(await store.annotationsOfRun(run.runId, undefined, 9)).toEqual(sorted);
       expect(await store.annotationsOfRun(run.runId, sorted[1], 3)).toEqual(sorted.slice(2, 5));
       expect(await store.annotationsOfRun(run.runId, sorted[6], 3)).toEqual([]);
+    });
+
+    test("are read some at a time where they are large, and their size is known before", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const large = upTo(3).map((n) => annotationOf(run, { createdAtMs: NOW + n, note: build.LARGE_NOTE }));
+      await annotate(store, ...large);
+      const first = await store.annotationsOfRun(run.runId, undefined, 9);
+      expect([[...first], first.cut]).toEqual([large.slice(0, 2), true]);
+      const rest = await store.annotationsOfRun(run.runId, large[1], 9);
+      expect([rest, rest.cut]).toEqual([large.slice(2), undefined]);
+      const ids = large.map(({ annotationId }) => annotationId);
+      expect(await store.annotationBytes(tenant, [...ids, "ann-no"])).toBe(3 * build.LARGE_NOTE.length);
+      expect(await store.annotationBytes(newTenant(), ids)).toBe(0);
     });
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
 import { fold, type Run } from "../../protocol/runs/run.ts";
-import type { CorrelationQuery, InterruptQuery, StoredInterrupt } from "../../store/port/gates.ts";
+import type { CorrelationQuery, InterruptQuery, StoredInterrupt, WaitingInterrupt } from "../../store/port/gates.ts";
 import type { Store } from "../../store/port/store.ts";
 import { allRows } from "../../store/rows/interrupt-rows.ts";
 import { auditDraft, HOUR, NOW, newId, newTenant, next, runWrite, sha256, startedRun } from "../builders.ts";
@@ -24,7 +24,7 @@ async function opened(store: Store, ...gates: readonly OpenGate[]): Promise<stri
   return gates.map(({ interruptId }) => interruptId);
 }
 
-function idsOf(found: readonly StoredInterrupt[]): string[] {
+function idsOf(found: readonly WaitingInterrupt[]): string[] {
   return found.map(({ interruptId }) => interruptId);
 }
 
@@ -185,6 +185,10 @@ export function interrupts(subject: Subject): void {
       const ids = [newest, answered, oldest].map(({ interruptId }) => interruptId);
       expect(await found({})).toEqual(ids);
       expect(await found({ limit: 2 })).toEqual(ids.slice(0, 2));
+      const { interruptId, run } = newest;
+      expect(await store.interruptsByCorrelation({ tenant }, { ...SAME, limit: 1 })).toEqual([
+        { interruptId, runId: run.runId },
+      ]);
       expect(await found({ open: true })).toEqual([ids[0], ids[2]]);
       expect(await found({ correlationId: sha256("order 3") })).toEqual([]);
       expect(await found({ eventType: "order.found" })).toEqual([]);

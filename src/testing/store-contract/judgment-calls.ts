@@ -9,6 +9,8 @@ const PLACE = { seq: 1, n: 0 };
 export const JUDGMENT_CALLS: Readonly<Record<keyof Judgments, (store: Store) => Promise<unknown>>> = {
   readAnnotation: (store) => store.readAnnotation(visible, "ann-1"),
   annotationsById: (store) => store.annotationsById("t", ["ann-1"]),
+  liveAnnotations: (store) => store.liveAnnotations("t", ["ann-1"]),
+  annotationBytes: (store) => store.annotationBytes("t", ["ann-1"]),
   annotationsOfRun: (store) => store.annotationsOfRun("run-1", undefined, 1),
   listAnnotations: (store) =>
     store.listAnnotations(visible, { limit: 1, order: "newest", words: ["word"], blindFor: "pat" }),

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { endsLog } from "../../engine/runs/read-log.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { ENGINE_VERSION, type EventDraft } from "../../protocol/events.ts";
-import { EVENT_PAGE_BYTES, LARGE_STATE_BYTES } from "../../store/port/large-rows.ts";
+import { EVENT_PAGE_BYTES, isLastPage, LARGE_STATE_BYTES } from "../../store/port/large-rows.ts";
 import { type Built, HOUR, NOW, newId, newTenant, next, nodeStarted, runWrite, startedRun } from "../builders.ts";
 import { type Subject, save } from "./subject.ts";
 
@@ -144,10 +143,10 @@ export function largeRows(subject: Subject): void {
       const all = [...begun.events, ...more.events];
       const page = await store.readEvents(runId, 0, 100);
       expect(page.map(({ sequence }) => sequence)).toEqual([0, 1, 2]);
-      expect([page.cut, endsLog(page, 100)]).toEqual([true, false]);
+      expect([page.cut, isLastPage(page, 100)]).toEqual([true, false]);
       const rest = await store.readEvents(runId, 3, 100);
       expect(rest.map(({ sequence }) => sequence)).toEqual([3, 4]);
-      expect(endsLog(rest, 100)).toBe(true);
+      expect(isLastPage(rest, 100)).toBe(true);
       const bodies = [...page, ...rest].map(({ body }) => JSON.parse(body).payload);
       expect(bodies).toEqual(all.map(({ payload }) => payload));
       const bytes = [...page, ...rest].reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);

@@ -58,6 +58,19 @@ export function queueItems(subject: Subject): void {
   });
 
   describe("the items of a review queue", () => {
+    test("are listed some at a time where they are large", async () => {
+      const { store } = subject;
+      const { tenant, queue, queueId, runId } = await prepared(store);
+      const body = JSON.stringify({ past: "a".repeat(700_000) });
+      const items = await Promise.all(
+        upTo(3).map((n) => savedItem(store, newItem(queue, runId, { position: n, subject: `${n}`, body }))),
+      );
+      const first = await store.listQueueItems({ tenant }, { queueId, limit: 9 });
+      expect([[...first], first.cut]).toEqual([items.slice(0, 2), true]);
+      const rest = await store.listQueueItems({ tenant }, { queueId, limit: 9, ...(items[1] && { after: items[1] }) });
+      expect([rest, rest.cut]).toEqual([items.slice(2), undefined]);
+    });
+
     test("are listed in order, in pages, by state and by reviewer", async () => {
       const { store } = subject;
       const { tenant, queue, queueId, runId } = await prepared(store);

@@ -67,6 +67,18 @@ export function queues(subject: Subject): void {
       expect([...first, ...second].map(({ queueId }) => queueId)).toEqual(ids);
     });
 
+    test("is listed with few others where their rules are large", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const body = JSON.stringify({ rules: "a".repeat(700_000) });
+      const made = await Promise.all(upTo(3).map(() => savedQueue(store, newQueue(tenant, { body }))));
+      const sorted = made.toSorted((a, b) => (a.queueId < b.queueId ? 1 : -1));
+      const first = await store.listQueues({ tenant }, { limit: 3 });
+      expect([[...first], first.cut]).toEqual([sorted.slice(0, 2), true]);
+      const rest = await store.listQueues({ tenant }, { limit: 3, before: first.at(-1)?.queueId ?? "" });
+      expect([rest, rest.cut]).toEqual([sorted.slice(2), undefined]);
+    });
+
     test("has a name that no other of its workspace has", async () => {
       const { store } = subject;
       const { tenant, queue } = await prepared(store, { name: "triage" });

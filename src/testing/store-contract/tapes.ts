@@ -92,6 +92,14 @@ export function tapes(subject: Subject): void {
       const [listed] = await store.listTapes({ tenant }, { limit: 9 });
       expect(listed).toEqual(outlineOf(tape));
       expect(listed?.headerStart).toHaveLength(HEADER_CHARACTERS_MAX);
+      // Sixteen beginnings of 131,072 bytes are more than are read at once.
+      const others = upTo(19).map((i) => imported(store, { tenant, atMs: NOW + 1 + i }, { header }));
+      await Promise.all(others);
+      const page = await store.listTapes({ tenant }, { limit: 30 });
+      expect([page.length, page.cut]).toEqual([15, true]);
+      const before = page.at(-1)?.runId ?? "";
+      const rest = await store.listTapes({ tenant }, { limit: 30, before });
+      expect([rest.length, rest.cut, rest.at(-1)?.runId]).toEqual([5, undefined, listed?.runId]);
     });
 
     test("knows which of its bodies are here", async () => {
